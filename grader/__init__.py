@@ -5,7 +5,8 @@ import; tests/test_walls.py tests the imports. Folders exchange the frozen recor
 `paths.py` defines the paths of files, `secret.py` reads the course secret, and `cli.py` is the
 command line. docs/design.md explains how all of it works together.
 
-Authors import from here what a declaration is written with: `from grader import CheckSpec, sizes, written_exercise`.
+Authors import from here all names that a declaration needs: `from grader import CheckSpec, sizes,
+written_exercise`.
 """
 
 from importlib import import_module
@@ -22,12 +23,13 @@ AUTHORING = "grader.declare.authoring"
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of AUTHORING, which is imported with the first: it takes seconds, and no command line needs it.
+    """Return a name that AUTHORING exports. AUTHORING is imported with the first such name.
 
-    Editors and mypy read `__init__.pyi` instead.
+    The import takes seconds, and no command of the command line needs it. Editors and mypy read
+    `__init__.pyi` instead.
 
     Raises:
-        AttributeError: it exports no such name.
+        AttributeError: AUTHORING exports no such name.
     """
     is_module = find_spec(f"{__name__}.{name}") is not None  # `from grader import cli` asks here first
     if name.startswith("_") or is_module or name not in import_module(AUTHORING).__all__:

@@ -6,7 +6,7 @@ from grader.commands import stopping
 
 
 def main() -> None:
-    """Run the command line; from the first moment on, Ctrl-C is one line."""
+    """Run the command line. From the first moment on, Ctrl-C prints a single line and no traceback."""
     stopping.install()
     try:
         from grader import cli  # takes a while, and a stop waits for it

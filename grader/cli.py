@@ -1,4 +1,4 @@
-"""The command line: the commands of `grader`, their options, and their exit status; `grader --help` lists them."""
+"""The command line: the commands of `grader`, their options and their exit status. `grader --help` lists them."""
 
 import errno
 import gc
@@ -28,10 +28,10 @@ SERVE_PACKAGES = "starlette uvicorn sse_starlette multipart python_multipart its
 
 
 class Commands(TyperGroup):
-    """The group of subcommands; it ends each expected error of one with a line and an exit status."""
+    """The group of subcommands. It turns each expected error of a subcommand into one line and an exit status."""
 
     def invoke(self, ctx: Any) -> object:
-        """Run the subcommand; exit with 2 after a Complaint or an OSError, with 128 + signal after a stop."""
+        """Run the subcommand. Exit with status 2 after a Complaint or OSError, and with 128 + signal after a stop."""
         try:
             try:
                 return super().invoke(ctx)
@@ -52,7 +52,10 @@ class Commands(TyperGroup):
 
 
 def _drop_output() -> None:
-    """Discard further standard output: Python would try, and fail, to write the rest of it when it ends."""
+    """Discard all further standard output.
+
+    Otherwise Python would try to write the rest of it when the process ends, and fail.
+    """
     with suppress(OSError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -65,14 +68,14 @@ terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highl
 
 
 def _version(wanted: bool) -> None:
-    """Print the version and exit, if it is wanted."""
+    """Print the version and exit, if the option --version is given."""
     if wanted:
         terminal.say(f"grader {grader.__version__}")
         raise typer.Exit
 
 
 def main() -> None:
-    """Run the command line; what is written to a pipe or a file is UTF-8."""
+    """Run the command line. Output to a pipe or a file is UTF-8."""
     # Imported modules are never garbage. The garbage collector would take half a second to look through them,
     # and nearly one second more when the process ends.
     gc.set_threshold(100_000, 50, 50)
@@ -136,14 +139,14 @@ def _serve(options: records.ServeOptions, terminal: Terminal) -> None:
 
 
 class NotInstalled(Complaint):
-    """The extra `serve` is missing; the message shows the command that installs it."""
+    """The extra `serve` is not installed. The message shows the command that installs it."""
 
 
 def serve_part(name: str) -> ModuleType:
-    """Import a module of grader/serve, by name: nothing of grader imports them.
+    """Import a module of grader/serve by its name. No other module of grader imports these modules.
 
     Raises:
-        NotInstalled: a package that it needs is missing.
+        NotInstalled: a package that the module needs is missing.
     """
     try:
         return import_module(f"grader.serve.{name}")
@@ -154,13 +157,16 @@ def serve_part(name: str) -> ModuleType:
 
 
 def _function(name: str) -> Callable[..., int | None]:
-    """Return what imports "module:function" of grader and calls it: most bring torch, and some nbgrader."""
+    """Return a function that imports "module:function" of grader and calls it.
+
+    The import is late because most of these modules import torch, and some import nbgrader.
+    """
     module, _, function = name.partition(":")
     return lambda *arguments: getattr(import_module(f"grader.{module}"), function)(*arguments)
 
 
 def _add(group: typer.Typer, name: str, record: type, run: Callable[..., int | None]) -> None:
-    """Add a command: the fields of the record that it takes are its options, the record's docstring its help."""
+    """Add a command whose options are the fields of a record. The record's docstring is its help text."""
     group.command(name, help=record.__doc__)(records.takes(record)(lambda options: run(options, terminal)))
 
 
@@ -187,7 +193,7 @@ _add(app, "serve", records.ServeOptions, _serve)
 
 
 def _stop(message: str) -> NoReturn:
-    """Print one line on standard error, and exit with status 2: wrong use."""
+    """Print one line on standard error, and exit with status 2, which means wrong use."""
     terminal.complain(message)
     raise typer.Exit(WRONG_USE)
 

@@ -1,6 +1,6 @@
 """Finds the answer to an exercise in a running notebook.
 
-It is in the cell that defines it, and in cells that ran since.
+The answer is in the cell that defines its names, and in cells that ran since then.
 """
 
 import ast
@@ -18,7 +18,16 @@ STUB = 'raise NotImplementedError("TODO '
 
 
 def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file name of each cell that made a value to the exercise it answers, or to ""; leave out real files."""
+    """Map each cell that made a value in the notebook to the exercise that it answers, or to "" for any other cell.
+
+    A cell is identified by the file name that IPython gives it. Values from real files are left
+    out.
+
+    Args:
+        names: the notebook's globals.
+        exercise: the exercise whose answer is checked now.
+        defines: the names that this exercise defines.
+    """
     files: dict[str, str] = {}
     for value in list(names.values()):
         file = file_of(value)
@@ -30,13 +39,15 @@ def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[st
 
 
 def students_code(names: Mapping[str, Any], files: Mapping[str, str], exercise: str) -> StudentCode:
-    """Return the student's code as it ran: an exercise's answer, and all other cells that are not the lesson's.
+    """Return the student's code as it ran: an exercise's answer, and all cells that the lesson does not provide.
 
-    Where nobody kept what ran, as outside of IPython, these are the cells that made a value of the notebook.
+    Outside IPython there is no history of cells. Then the code is that of the cells that made a
+    value in the notebook.
 
     Args:
         names: the notebook's globals.
         files: as `files_of_cells` returns them.
+        exercise: the id of the exercise.
     """
     answer = next((source_of_file(file) for file, answered in files.items() if answered == exercise), "")
     ran = raw_history(names) or [source_of_file(file) for file in files]
@@ -45,7 +56,7 @@ def students_code(names: Mapping[str, Any], files: Mapping[str, str], exercise: 
 
 
 def raw_history(names: Mapping[str, Any]) -> list[str]:
-    """Return the cells that ran in this notebook, in order, as they were written.
+    """Return the source of each cell that ran in this notebook, in order, as the student wrote it.
 
     The list is empty if IPython does not run.
     """
@@ -54,9 +65,15 @@ def raw_history(names: Mapping[str, Any]) -> list[str]:
 
 
 def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> str:
-    """Return a message if an exercise's cell, as it ran last, is not Python or defines another name; else "".
+    """Return a message if an exercise's cell last ran with code that cannot be its answer, or "" otherwise.
 
-    `names` is the notebook's globals. IPython keeps what ran, also where Python could not read it.
+    That is code that is not Python, or that defines another name. IPython also records cells that
+    Python could not read.
+
+    Args:
+        names: the notebook's globals.
+        exercise: the id of the exercise.
+        defines: the names that the exercise defines.
     """
     ran = [cell for cell in raw_history(names) if (found := MARKER.search(cell)) and found[1] == exercise]
     if not ran:
@@ -79,14 +96,14 @@ def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> 
 
 
 def two_cells(names: Mapping[str, Any], exercise: str) -> str:
-    """Return a message if an answer ran before a cell that is not solved yet replaced it; else ""."""
+    """Return a message if an unsolved cell ran after a cell that answered the exercise, or "" otherwise."""
     ran = [cell for cell in raw_history(names) if (found := MARKER.search(cell)) and found[1] == exercise]
     answered = any(STUB not in cell for cell in ran)
     return " Another cell held an answer: of two cells, the one that ran last counts." if answered else ""
 
 
 def _binds(tree: ast.Module, name: str) -> bool:
-    """Return True if a cell gives a value to a name in another way than by def and class."""
+    """Return True if a cell sets a name in another way than by `def` or `class`."""
     return any(
         (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name)
         or (isinstance(node, ast.alias) and (node.asname or node.name) == name)

@@ -1,8 +1,8 @@
-"""Writes all generated files, or reports where they differ: the command `grader build`.
+"""Writes all generated files, or reports which of them are out of date: the command `grader build`.
 
 The build generates the solution and student notebooks, the tables of lessons in README.md and
 docs/students.md, docs/requirements.md, two lines of docs/classroom/grade.yml, and a record of
-what the notebooks were built from (see `built`).
+the sources that the notebooks were built from (see `built`).
 """
 
 import os
@@ -32,7 +32,10 @@ from grader.paths import notebook_path, write_atomically
 def build(root: Path) -> list[Path]:
     """Write every generated file whose content changed, and return their paths.
 
-    A lesson is built only if something changed. Raise BuildError if a script and its declaration do not fit.
+    A lesson is built only if its files or its sources changed.
+
+    Raises:
+        BuildError: a script and its declaration do not fit together.
     """
     repository, names = repository_of(root), outdated(root)
     _check_quotations(root, names, repository)
@@ -46,20 +49,24 @@ def build(root: Path) -> list[Path]:
 
 
 def outdated(root: Path) -> list[str]:
-    """Return the assignments of the lessons of which something changed since the last build."""
+    """Return the assignments of the lessons whose files or sources changed since the last build."""
     repository, known = repository_of(root), read_built(root).lessons
     return [name for name in lessons() if known.get(name) != digest(root, name, repository)]
 
 
 def changed_exercises(root: Path, names: Sequence[str]) -> list[str]:
-    """Return the ids of the exercises of some lessons whose self-checks the next build computes again."""
+    """Return the ids of those exercises in some lessons whose self-checks the next build computes again.
+
+    Args:
+        names: the assignments of the lessons.
+    """
     known = read_built(root).exercises
     some = (lessons()[name] for name in names)
     return [one.id for lesson in some for one in lesson.exercises if known.get(one.id) != exercise_digest(lesson, one)]
 
 
 def _write(made: Mapping[Path, str]) -> list[Path]:
-    """Write the files whose content changed; return their paths."""
+    """Write the files whose content changed, and return their paths."""
     changed = [path for path, text in made.items() if not path.is_file() or path.read_text("utf-8") != text]
     for path in changed:
         write_atomically(path, made[path])
@@ -67,10 +74,10 @@ def _write(made: Mapping[Path, str]) -> list[Path]:
 
 
 def drift(root: Path) -> list[str]:
-    """Return one line for each generated file that is missing or out of date; the line shows the first difference.
+    """Return one line for each generated file that is missing or out of date. It names the first difference.
 
-    The numbers of the self-checks may differ by as much as another processor rounds differently.
-    If they differ by more, their exercise has a line, too.
+    The numbers in the self-checks may differ as much as they would on another processor. An
+    exercise whose numbers differ more also gets a line.
     """
     repository = repository_in(root, next(iter(lessons())))
     _check_quotations(root, list(lessons()), repository)
@@ -82,7 +89,11 @@ def drift(root: Path) -> list[str]:
 def _lessons_built(
     root: Path, names: Sequence[str], repository: Repository | None, check: bool = False
 ) -> tuple[dict[Path, str], list[str]]:
-    """Return the texts of some lessons' notebooks, by path, and lines as `tools_cells` does.
+    """Return the texts of some lessons' notebooks by path, and messages about their self-checks.
+
+    Args:
+        names: the assignments of the lessons.
+        check: as for `tools_cells`, which also makes the messages.
 
     Raises:
         BuildError: a lesson has no script.
@@ -96,7 +107,11 @@ def _lessons_built(
 
 
 def _script(root: Path, name: str) -> Path:
-    """Return the path of a lesson's script, or raise BuildError if it is missing."""
+    """Return the path of a lesson's script.
+
+    Raises:
+        BuildError: the script is missing.
+    """
     script = root / "solutions" / f"{name}.py"
     if not script.is_file():
         raise BuildError(f"{script} is missing: a lesson's script has the name of its assignment. Write or rename it")
@@ -104,9 +119,9 @@ def _script(root: Path, name: str) -> Path:
 
 
 def _workers(jobs: int) -> Executor:
-    """Return an executor with a process on each core.
+    """Return an executor with one process for each core and at most `jobs` processes.
 
-    It has a single thread of this process if there is only one job or one core.
+    For a single job or a single core, it has one thread of this process instead.
     """
     cores = len(os.sched_getaffinity(0))
     if min(jobs, cores) < 2:
@@ -136,7 +151,10 @@ def lesson_built(root: Path, repository: Repository | None, name: str, tools: st
 
 
 def _pages(root: Path, repository: Repository | None) -> dict[Path, str]:
-    """Return by path the text of README.md, docs/students.md and docs/classroom/grade.yml, of those that are there."""
+    """Return the new texts of README.md, docs/students.md and docs/classroom/grade.yml, by path.
+
+    Leave out files that do not exist.
+    """
     made: dict[Path, str] = {}
     for page in (root / "README.md", root / "docs" / "students.md"):
         if page.is_file():
@@ -148,10 +166,11 @@ def _pages(root: Path, repository: Repository | None) -> dict[Path, str]:
 
 
 def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
-    """Return the text of docs/requirements.md by path, or nothing if the course has no quotations.
+    """Return the text of docs/requirements.md by path, or an empty dict if the course has no quotations.
 
     Args:
-        texts: the texts of the notebooks that were built again. The others are read from files.
+        texts: the texts of the notebooks that were built again. The other notebooks are read from
+            files.
     """
     if not (root / QUOTATIONS).is_file():
         return {}
@@ -161,12 +180,14 @@ def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
 
 
 def _check_quotations(root: Path, names: Sequence[str], repository: Repository | None) -> None:
-    """Raise BuildError if a check has no quotation, or if its task does not contain one.
+    """Raise BuildError if a check has no quotation, or if its task does not contain one of its quotations.
 
-    This builds the lessons without self-checks. The build calls it before it computes them, which takes minutes.
+    A quotation is a text of the task that states the check's requirement. This function builds the
+    lessons without self-checks, because computing those takes minutes.
 
     Args:
-        names: the assignments of the lessons to read from their scripts. The others are read from notebooks.
+        names: the assignments of the lessons to build from their scripts. The other lessons are
+            read from their notebooks.
     """
     if names and (root / QUOTATIONS).is_file():
         drafts = [lesson_built(root, repository, name, tools="") for name in names]
@@ -174,7 +195,7 @@ def _check_quotations(root: Path, names: Sequence[str], repository: Repository |
 
 
 def _check_pages(script: Path, notebook: NotebookNode, root: Path) -> None:
-    """Raise BuildError for a link to a page of docs/ that is not there."""
+    """Raise BuildError if a notebook links to a page of docs/ that does not exist."""
     for page in sorted(linked_pages("\n".join(cell.source for cell in notebook.cells))):
         if not (root / "docs" / page).is_file():
             raise BuildError(f"{script}: there is no page docs/{page}, to which the lesson links")
@@ -185,7 +206,7 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
-    """Return a message that shows where a file differs from its generated text; "" if the two are equal."""
+    """Return a message that shows where a file differs from its generated text, or "" if both are equal."""
     name = path.relative_to(root)
     if not path.is_file():
         return f"{name} is missing; run: grader build"

@@ -1,4 +1,4 @@
-"""Remembers what the notebooks were built from, so that a build does again only what has changed.
+"""Records the sources of the notebooks, so that a build repeats only what has changed.
 
 `solutions/.built.json` contains two kinds of digests. The digest of a lesson covers its
 notebooks and everything that they depend on. The digest of an exercise covers everything that
@@ -38,14 +38,14 @@ COMPUTING = ("grader.build.self_check_numbers", "grader.build.other_rounding")  
 
 
 class Built(NamedTuple):
-    """What the last build was made from."""
+    """The digests of the lessons and exercises at the last build."""
 
     lessons: Mapping[str, str]  # digests by assignment
     exercises: Mapping[str, str]  # digests by exercise
 
 
 def read_built(root: Path) -> Built:
-    """Return the digests of the last build; no digests if they cannot be read."""
+    """Return the digests of the last build, or no digests if the file cannot be read."""
     try:
         known = json.loads(built_path(root).read_text("utf-8"))
         return Built(dict(known["lessons"]), dict(known["exercises"]))
@@ -54,7 +54,7 @@ def read_built(root: Path) -> Built:
 
 
 def built_text(built: Built) -> str:
-    """Return what is written to `solutions/.built.json`."""
+    """Return the content of `solutions/.built.json` for these digests."""
     return json.dumps(built._asdict(), indent=1) + "\n"
 
 
@@ -63,12 +63,12 @@ def built_path(root: Path) -> Path:
 
 
 def digest(root: Path, assignment: str, repository: Repository | None) -> str:
-    """Return a digest of all that a lesson's notebooks depend on, and of the notebooks."""
+    """Return a digest of a lesson's notebooks, and of everything that they depend on."""
     return _digest([repository, *map(release, PACKAGES)], _files(root, assignment))
 
 
 def _digest(head: object, files: Iterable[tuple[str, bytes]]) -> str:
-    """Return a SHA-256 digest of the text of `head`, and of names and contents."""
+    """Return a SHA-256 digest of the text of `head`, and of the names and contents of files."""
     digest = sha256(repr(head).encode())
     for name, content in files:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -76,7 +76,7 @@ def _digest(head: object, files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each file that a lesson's notebooks depend on, and of the notebooks."""
+    """Yield the name and content of a lesson's notebooks, and of each file that they depend on."""
     # A lesson uses nothing of another lesson's declarations; a test holds that.
     others = {("course", folder.name) for name, folder in shipped_packages().items() if name != assignment}
     for package in map(package_folder, ("grader", "attention")):
@@ -107,14 +107,18 @@ def package_folder(package: str) -> Path:
 
 
 def release(package: str) -> str:
-    """Return the version of a package without the device that it was compiled for: "2.9.1" of "2.9.1+cpu"."""
+    """Return the version of a package without a local suffix: "2.9.1" for "2.9.1+cpu".
+
+    PyTorch's suffix names the device that it was compiled for.
+    """
     return version(package).partition("+")[0]
 
 
 def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
-    """Return a digest of all that an exercise's self-check is computed from.
+    """Return a digest of everything that an exercise's self-check is computed from.
 
-    PyTorch's version is part of it, for whatever device: what a wrong answer raises is PyTorch's own text.
+    That includes PyTorch's version, without its device, because wrong answers raise errors with
+    PyTorch's own texts.
     """
     modules = reached_modules({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})
     code = ((module, slim(module_file(module).read_text("utf-8")).encode()) for module in sorted(modules))
@@ -122,7 +126,10 @@ def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
 
 
 def declared_in(lesson: Lesson, exercise: Exercise) -> list[str]:
-    """Name the imported modules that have an exercise as a global; one that has the lesson, too, only if alone."""
+    """Return the names of the modules that declare an exercise, recognised by a global with this exercise.
+
+    A module that also has the lesson as a global is left out, unless there is no other module.
+    """
     holding = [
         name
         for name, module in list(sys.modules.items())
@@ -133,7 +140,10 @@ def declared_in(lesson: Lesson, exercise: Exercise) -> list[str]:
 
 
 def _of_reference(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield the modules that define what the exercise's probes take from the reference, also for other exercises."""
+    """Yield the modules that define those parts of the reference that the exercise's probes use.
+
+    A probe may also use reference code of other exercises.
+    """
     for check in exercise.checks:
         for parameter in parameters(check.probe):
             definition = lesson.reference.get(check.names.get(parameter, parameter))
@@ -142,7 +152,10 @@ def _of_reference(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
 
 
 def reached_modules(modules: Iterable[str]) -> set[str]:
-    """Return those of these modules that are of this project, and all of it that they import, also through others."""
+    """Return the modules of this project among `modules`, and all modules of this project that they import.
+
+    Indirect imports are included.
+    """
     reached: set[str] = set()
     todo = [module for module in modules if module.partition(".")[0] in PROJECT]
     while todo:
@@ -155,7 +168,7 @@ def reached_modules(modules: Iterable[str]) -> set[str]:
 
 @cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Name the modules of this project that a module imports, inside its functions, too."""
+    """Return the names of the project's modules that a module imports, also inside functions."""
     found: list[str] = []
     for node in ast.walk(ast.parse(module_file(module).read_text("utf-8"))):
         if isinstance(node, ast.Import):
@@ -167,7 +180,10 @@ def _imports(module: str) -> tuple[str, ...]:
 
 @cache
 def _module_of(module: str, name: str) -> str:
-    """Return the module that `from module import name` imports: `module.name` if there is one."""
+    """Return the module that `from module import name` imports.
+
+    This is `module.name` if such a module exists, and `module` otherwise.
+    """
     inner = f"{module}.{name}"
     if module.partition(".")[0] not in PROJECT or module_file(module).name != "__init__.py":
         return module

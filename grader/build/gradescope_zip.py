@@ -72,9 +72,13 @@ fi
 
 
 def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> bytes:
-    """Make the zip for one assignment; upload it to Gradescope only: it holds the course secret.
+    """Return the zip that grades one assignment at Gradescope.
 
-    Raise FileNotFoundError if the assignment's notebook is not built, or if a file of the grader is missing.
+    It contains the course secret, so upload it only to Gradescope.
+
+    Raises:
+        FileNotFoundError: the assignment's notebook is not built, or a file of the grader is
+            missing.
     """
     notebook = f"notebooks/{assignment}/{assignment}.ipynb"
     if not (root / notebook).is_file():
@@ -94,7 +98,10 @@ def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> b
 
 
 def _code_files() -> dict[str, Path]:
-    """Map the place in the zip of each file of the grader, the reference and the course's own lessons to the file."""
+    """Map the path in the zip to the file on the disk for each file of code.
+
+    The code is the grader, the reference and the course's own lessons.
+    """
     folders = {place: package_folder(package) for package, place in CODE.items()}
     if (own := own_lessons()) is not None:
         folders[own.name] = own

@@ -1,8 +1,9 @@
-"""Finds the course's address on GitHub, and makes the links of notebooks and pages that lead there.
+"""Finds the course's address on GitHub, and makes the links to it in notebooks and pages.
 
-The repository stands in pyproject.toml. As long as that is the placeholder, it is the remote `origin` of git, if that
-lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere. The address of the course's
-site (`grader site`) is in pyproject.toml, too; without it, no link leads to the site.
+The address is in pyproject.toml. If pyproject.toml still contains the placeholder, the address is
+that of git's remote `origin`, if the remote is on GitHub. Without an address, neither badges nor
+links are made, because they would lead nowhere. The address of the course's site (`grader site`) is
+in pyproject.toml, too; without it, no link leads to the site.
 """
 
 import re
@@ -29,7 +30,7 @@ class Repository:
 
     name: str  # "account/name"
     branch: str
-    site: str = ""  # the address of the course's site, as "https://account.github.io/name"; "" if it has none
+    site: str = ""  # the address of the course's site, as "https://account.github.io/name"; "" without a site
 
     @property
     def is_placeholder(self) -> bool:
@@ -41,7 +42,7 @@ class Repository:
 
     @property
     def is_none(self) -> bool:
-        """Return True if the course says that it is not on GitHub."""
+        """Return True if pyproject.toml states that the course is not on GitHub."""
         return not self.name
 
     def colab(self, assignment: str) -> str:
@@ -50,18 +51,22 @@ class Repository:
         return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{path}"
 
     def rendered(self, assignment: str) -> str:
-        """Return the link to the lesson's page on the course's site; "" if it has no site."""
+        """Return the link to the lesson's page on the course's site, or "" if the course has no site."""
         return f"{self.site.rstrip('/')}/lessons/{assignment}.html" if self.site else ""
 
     def file(self, path: str) -> str:
-        """Return the link to a file of the repository, as "docs/glossary.md"."""
+        """Return the link to a file of the repository, such as "docs/glossary.md"."""
         return f"https://github.com/{self.name}/blob/{self.branch}/{path}"
 
 
 def setting_of(root: Path) -> Repository:
-    """Read repository and branch from [tool.course] of pyproject.toml; without that file, the course is not on GitHub.
+    """Return the repository and branch in [tool.course] of pyproject.toml.
 
-    Raise BuildError if one of the two is missing, or has a character that is not allowed in a link.
+    Without that file, the course is not on GitHub.
+
+    Raises:
+        BuildError: repository or branch is missing, or contains a character that is not allowed in
+            a link.
     """
     path = root / "pyproject.toml"
     if not path.exists():
@@ -84,9 +89,9 @@ def setting_of(root: Path) -> Repository:
 
 
 def repository_of(root: Path) -> Repository | None:
-    """Return the repository that the settings name; if they contain the placeholder, the one of git's remote.
+    """Return the repository in pyproject.toml, or the one of git's remote in place of the placeholder.
 
-    Returns None if neither is known or on GitHub.
+    Return None if the course is not on GitHub, or if neither repository is known.
     """
     setting = setting_of(root)
     if setting.is_none:
@@ -95,10 +100,14 @@ def repository_of(root: Path) -> Repository | None:
 
 
 def repository_in(root: Path, assignment: str) -> Repository | None:
-    """Return the repository to which the built notebooks must lead, for `grader build --check`.
+    """Return the repository to which the built notebooks must link, for `grader build --check`.
 
-    That is the one of pyproject.toml; in the place of the placeholder, the one to which a notebook leads already. So
-    the check gives the same answer in every clone, whatever its remote is.
+    It is the repository in pyproject.toml. In place of the placeholder, it is the repository to
+    which a notebook already links. So the check gives the same answer in every clone, whatever its
+    remote is.
+
+    Returns:
+        None if the course is not on GitHub, or if no repository is known.
     """
     setting = setting_of(root)
     if setting.is_none or not setting.is_placeholder:
@@ -112,7 +121,7 @@ def repository_in(root: Path, assignment: str) -> Repository | None:
 def _remote(root: Path, setting: Repository) -> Repository | None:
     """Return the repository of git's remote `origin`, with the branch and site of a setting.
 
-    Returns None without git, without a remote, or if the remote is not on GitHub.
+    Return None without git, without a remote, or if the remote is not on GitHub.
     """
     try:
         command = ["git", "-C", str(root), "remote", "get-url", "origin"]
@@ -124,17 +133,18 @@ def _remote(root: Path, setting: Repository) -> Repository | None:
 
 
 def badge(link: str) -> str:
-    """Return Colab's badge as Markdown; a click on it opens the link."""
+    """Return Colab's badge with this link as Markdown."""
     return f"[![Open in Colab]({BADGE})]({link})"
 
 
 def with_links(notebook: NotebookNode, assignment: str, repository: Repository | None) -> NotebookNode:
-    """Return a notebook with a new first cell, and with links to pages that lead out of Colab, too.
+    """Return a copy of a notebook with Colab's badge, and with links that also work in Colab.
 
-    The cell has Colab's badge and, if the course has a site, a link to the lesson's page there.
+    The badge is in a new first cell. If the course has a site, that cell also links to the lesson's
+    page on the site.
 
-    Without a repository there is no badge, and the links stay relative: they work in a copy of the repository, and
-    the zip for students makes its own of them. The given notebook does not change.
+    Without a repository, return the notebook itself. Its links are then relative and work in a copy
+    of the repository. The zip for students adapts them.
     """
     if repository is None:
         return notebook
@@ -156,5 +166,5 @@ def linked_pages(text: str) -> set[str]:
 
 
 def with_pages_beside(text: str) -> str:
-    """Return a notebook's text with relative links to pages that lie in its own folder."""
+    """Return a notebook's text in which relative links lead to pages in the notebook's own folder."""
     return PAGE.sub(r"](\1\2)", text)

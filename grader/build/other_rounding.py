@@ -1,12 +1,11 @@
 """Finds results that depend on the processor: runs wrong answers again while every operation rounds differently.
 
-IEEE 754 requires +, ·, ÷ and the square root to be rounded correctly, so every processor gives
-the same result for them. Sums and matrix products may differ, because each processor adds in
-its own order, and so may exp, log and similar functions. This module changes their results by
-chance, by as much as float32 may be off. If the result of a wrong answer depends on that, for
-example because it compares sums that should be equal, the notebook leaves this result out. A
-list of processors could not replace this: each new kind showed cases that those before it had
-not.
+IEEE 754 requires +, ·, ÷ and the square root to be rounded correctly, so every processor gives the
+same result for them. Sums and matrix products may differ, because each processor adds in its own
+order, and so may exp, log and similar functions. This module changes the results of such operations
+by chance, by as much as float32 may be off. If the result of a wrong answer then changes, for
+example because it compares sums that should be equal, the notebook leaves this result out. A list
+of processors could not replace this method: each new kind of processor showed new cases.
 """
 
 from collections.abc import Callable
@@ -37,10 +36,7 @@ Unsure = set[tuple[str, int]]  # the name of a mistake, and the index of a trial
 
 
 class OtherRounding(TorchDispatchMode):
-    """A mode in which results of float32 operations are off by chance.
-
-    They are off by as much as they may be rounded.
-    """
+    """A mode in which results of float32 operations are off by chance, within the limits of rounding."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -80,9 +76,16 @@ class OtherRounding(TorchDispatchMode):
         return tree_unflatten(came, form)
 
     def _off(self, came: Any, exact: Tensor, size: Tensor, is_sum: bool) -> Any:
-        """Return a tensor that is off by chance, in proportion to its terms, in its rounded places.
+        """Return a result in which each rounded number is off by chance, in proportion to its terms.
 
-        Places that are exact stay as they are, and so does anything that is not a float tensor.
+        Exact numbers stay as they are, and so does a value that is not a float tensor.
+
+        Args:
+            came: the result of the operation.
+            exact: the result in float64.
+            size: the same sums over the absolute values of the terms; for other operations,
+                `exact`.
+            is_sum: True for an operation that adds several terms.
         """
         if not isinstance(came, Tensor) or not came.is_floating_point():
             return came
@@ -99,21 +102,21 @@ class OtherRounding(TorchDispatchMode):
 
 
 def _mixed(bits: Tensor) -> Tensor:
-    """Spread whole numbers, so that neighbours have little in common."""
+    """Return integers multiplied so that neighbours have little in common."""
     return bits * 2654435761
 
 
 @cache
 def _places(shape: torch.Size) -> Tensor:
-    """Return a tensor of this shape with the number of each place, spread by `_mixed`."""
+    """Return a tensor of this shape that contains the index of each place, mixed by `_mixed`."""
     return _mixed(torch.arange(shape.numel()).reshape(shape))
 
 
 @cache
 def _rounding(func: Any) -> tuple[str, bool]:
-    """Return the name of an operation that processors round differently, and if it is in place.
+    """Return the name of an operation that processors round differently, and True if it is in place.
 
-    The name is "" for an operation that every processor rounds alike.
+    The name is "" for an operation that every processor rounds in the same way.
     """
     schema = func._schema
     name = schema.name.partition("::")[2]
@@ -124,7 +127,7 @@ def _rounding(func: Any) -> tuple[str, bool]:
 
 
 def unsure(draft: Draft, seed: int) -> Unsure:
-    """Return mistake and trial of each wrong answer that gives something else as soon as rounding is another."""
+    """Return the mistake and the trial of each wrong answer whose result changes with another rounding."""
     torch.set_num_threads(1)
     lesson = lessons()[draft.assignment]
     exercise = lesson.exercise(draft.exercise)

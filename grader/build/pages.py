@@ -21,7 +21,7 @@ LATER = (
 
 
 def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository | None) -> str:
-    """Return README.md or docs/students.md with new tables of lessons; without a repository they have no links."""
+    """Return README.md or docs/students.md with new tables of lessons. Without a repository, they have no links."""
     rows, links = [], []
     declared = list(declared)
     # As in the zip: a course of optional lessons alone hands them out at once.
@@ -45,7 +45,7 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
 
 
 def _open_in(repository: Repository, name: str) -> str:
-    """Return the links of README.md that open a lesson: in Colab and, if the course has a site, as a page."""
+    """Return the links in README.md that open a lesson: in Colab and, if the course has a site, as a page."""
     rendered = repository.rendered(name)
     return f"[Colab]({repository.colab(name)})" + (f" · [page]({rendered})" if rendered else "")
 
@@ -57,6 +57,6 @@ def with_repository(workflow: str, repository: Repository) -> str:
 
 
 def _replace_table(marks: re.Pattern[str], lines: list[str], page: str) -> str:
-    """Return a page with these lines between two marks; the pattern matches the marks and the old lines."""
+    """Return a page with these lines between two marks. The pattern matches the marks and the old lines."""
     text = "\n".join(lines)
     return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)

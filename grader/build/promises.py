@@ -1,8 +1,8 @@
-"""Writes the rules that every answer must follow, and the page that shows where each check's requirement is stated.
+"""Writes the rules that every answer must follow, and a page with the place where the task states each check.
 
-A hidden check must not ask for more than the task says. So for each check, the file
-solutions/requirements.toml quotes the task or a text above it, or names a rule of the box. If
-a quotation is not in the notebook, the build fails.
+A hidden check must not demand more than the task says. So for each check, the file
+solutions/requirements.toml contains a quotation from the task or from a text above it, or names one
+of the rules. If a quotation is not in the notebook, the build fails.
 """
 
 import inspect
@@ -47,7 +47,7 @@ If a task asks for an error, raise a ValueError when the function or layer is ca
 
 
 def with_promises(text: str, lesson: Lesson) -> str:
-    """Replace the line `<!-- what every answer must do -->`, if there is one, with the rules."""
+    """Return a text in which the rules replace the line `<!-- what every answer must do -->`, if it exists."""
     return PLACE.sub(lambda _: f"{HEAD}\n\n" + "\n".join(f"- {rule}" for rule in rules(lesson)), text)
 
 
@@ -87,13 +87,13 @@ def _listed(ids: list[str]) -> str:
 
 
 def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[str, NotebookNode]) -> str:
-    """Return the page: a row for each check, with the words that state what it asks for.
+    """Return a page with a row for each check, which quotes the words that state its requirement.
 
     Args:
         notebooks: the student notebooks, by assignment.
 
     Raises:
-        BuildError: a check has no quotation, or the task does not contain one.
+        BuildError: a check has no quotation, or the task does not contain a quotation.
     """
     quoted = tomllib.loads((root / QUOTATIONS).read_text("utf-8"))
     problems: list[str] = []
@@ -142,7 +142,14 @@ of every notebook.
 
 
 def _states(word: str, text: str, above: str, box: Sequence[str]) -> bool:
-    """Return True if the task states the words: itself, in a text above it (after ABOVE), or by a rule (after BOX)."""
+    """Return True if a quotation is in the task, in a text above it (after ABOVE), or in a rule (after BOX).
+
+    Args:
+        word: the quotation.
+        text: the task and the stub of the answer.
+        above: the texts above the task.
+        box: the rules.
+    """
     if word.startswith(BOX):
         return any(rule.startswith(word.removeprefix(BOX)) for rule in box)
     place = above if word.startswith(ABOVE) else text
@@ -150,7 +157,7 @@ def _states(word: str, text: str, above: str, box: Sequence[str]) -> bool:
 
 
 def _shown(word: str, box: Sequence[str]) -> str:
-    """Return a quotation as a cell of the table has it."""
+    """Return a quotation as the text of a cell in the table."""
     if word.startswith(BOX):
         found = next((rule for rule in box if rule.startswith(word.removeprefix(BOX))), word)
         return "rule: " + " ".join(found.split()[:5]).strip(".,:") + " …"

@@ -3,8 +3,8 @@
 The reference must pass its own checks. Each declared mistake must fail them, and must be
 recognised by name.
 
-Only the author's own code runs here, so no sandbox is needed. That the solution in the notebook passes, too, is seen by
-`grader check`.
+Only the author's own code runs here, so no sandbox is needed. `grader check` shows that the
+solution in the notebook passes, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,19 +25,19 @@ DRAWS = ("one", "two", "three")  # hidden inputs are drawn so often: a mistake m
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """What was found of one exercise."""
+    """The result of proving one exercise."""
 
     exercise: Exercise
     problems: tuple[str, ...]  # the reference fails, or a mistake passes
-    remarks: tuple[str, ...]  # a mistake fails, and its hint is not the one that students read
-    left_out: tuple[str, ...]  # checks of what the notebook's own cells make, such as a trained model
+    remarks: tuple[str, ...]  # a mistake fails, but students read another hint
+    left_out: tuple[str, ...]  # titles of checks that need results of the notebook, such as a trained model
 
 
 def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
     """Yield a proof for each exercise of a lesson.
 
     Args:
-        only: the id of the only exercise to prove, if the lesson has it.
+        only: the id of a single exercise to prove, or None for all exercises.
     """
     for exercise in lesson.exercises:
         if only not in (None, exercise.id):
@@ -56,7 +56,7 @@ def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
 
 
 def _problems(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield what is wrong with an exercise on the draws of its hidden inputs."""
+    """Yield the problems of an exercise on several draws of its hidden inputs."""
     # Results are kept by trial, and each draw has the same trials with other inputs.
     plans = [(plan_exercise(exercise, "proof", draw), ReferenceResults(lesson.reference)) for draw in DRAWS]
     for planned, ours in plans:
@@ -78,7 +78,11 @@ def _problems(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
 
 
 def _passes(name: str, passed: int) -> str:
-    """Return a message on a mistake that passes all checks on so many draws of the hidden inputs."""
+    """Return a message about a mistake that passes all checks.
+
+    Args:
+        passed: the number of draws of the hidden inputs on which it passes.
+    """
     if passed == len(DRAWS):
         return (
             f"{name} passes every check: no trial distinguishes it from the right answer. Add one that does, or drop it"
@@ -90,7 +94,7 @@ def _passes(name: str, passed: int) -> str:
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence on each mistake that fails, but whose hint loses to one that fits better."""
+    """Yield a sentence about each mistake that fails although students would read another hint than its own."""
     planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
     for wrong in exercise.mistakes:
         tried = judge_trials(planned, _evidence(planned, ours, wrong), ours)
@@ -103,7 +107,7 @@ def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
 
 
 def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mistake) -> dict[str, Evidence]:
-    """Return by key the results of an answer that is right except for a declared mistake, for each trial."""
+    """Map each trial's key to the result of an answer that is right except for a declared mistake."""
     return {one.key: ours.wrong(one, wrong) for one in planned}
 
 

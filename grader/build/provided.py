@@ -17,11 +17,17 @@ LINE = 10_000  # characters of a line of compressed text: few lines, and no edit
 
 
 def inline(what: str) -> str:
-    """Return the source of a module, or of some of its names and all that they use, without imports of this project.
+    """Return the source of a module, or of some of its names, without imports of this project.
 
-    `what` is "attention.data.digits" for the whole module, "attention.plots.map_plots:show_map show_curve" for some
-    names. A text that the module reads from files beside it is put in its place, because a notebook has no files beside
-    it. Raise ValueError if the module or a name does not exist.
+    The source of some names includes everything that they use. If the module reads a text from a
+    file next to it, the text itself replaces the file, because a notebook has no such files.
+
+    Args:
+        what: "attention.data.digits" for a whole module, or
+            "attention.plots.map_plots:show_map show_curve" for some of its names.
+
+    Raises:
+        ValueError: the module or a name does not exist.
     """
     name, _, wanted = what.partition(":")
     try:
@@ -33,7 +39,7 @@ def inline(what: str) -> str:
 
 
 def _with_texts_of_files(source: str, module: ModuleType) -> str:
-    """Replace each statement `NAME = …` that uses `__file__` with one that assigns its value, compressed."""
+    """Return a source in which each statement `NAME = …` with `__file__` assigns its value, compressed."""
     lines = source.splitlines()
     for node in reversed(ast.parse(source).body):
         if isinstance(node, ast.Assign) and "__file__" in names_in(node.value):
@@ -50,15 +56,21 @@ def _with_texts_of_files(source: str, module: ModuleType) -> str:
 
 
 def in_lines(text: str) -> list[str]:
-    """Cut a compressed text into lines of LINE characters."""
+    """Return a compressed text, cut into lines of LINE characters."""
     return [text[start : start + LINE] for start in range(0, len(text), LINE)]
 
 
 def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:
-    """Return a module's statements that define the wanted names, or all names, and what these use, in order.
+    """Return the statements of a module that define the wanted names, and all statements that they need, in order.
 
-    The result has neither the module's docstring nor imports from this project. Raise ValueError if the module does not
-    define a wanted name; the message quotes `what`, the value of the script's marker.
+    The result has neither the module's docstring nor imports from this project.
+
+    Args:
+        wanted: the names; () for all names that the module defines.
+        what: the value of the script's marker, for the message.
+
+    Raises:
+        ValueError: the module does not define a wanted name.
     """
     lines = source.splitlines()
     statements = [node for node in ast.parse(source).body if not is_text(node) and not _is_import_of_project(node)]
@@ -93,13 +105,20 @@ def names_in(node: ast.AST) -> set[str]:
 
 
 def title_of(what: str) -> str:
-    """Return the first line of a module's docstring, which it must have, without full stop: its cell's title."""
+    """Return the title of a cell of provided code: the first line of the module's docstring, without a full stop.
+
+    The module must have a docstring.
+    """
     module = importlib.import_module(what.partition(":")[0])
     return (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def _join(parts: list[tuple[str, bool]]) -> str:
-    """Join the texts of statements; where the flag is true (function or class), with blank lines around."""
+    """Return the texts of statements as one text, with blank lines around functions and classes.
+
+    Args:
+        parts: the text of each statement, and True for a function or class.
+    """
     text, after_block = "", False
     for part, is_block in parts:
         gap = "" if not text else "\n\n\n" if is_block or after_block else "\n"

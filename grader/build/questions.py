@@ -1,8 +1,8 @@
 """Makes the cells of a question: its text, and the cell for the student's answer, which a person may grade.
 
-In the script a question is one Markdown cell, `# %% [markdown] question="1.Q1"`. It begins with a heading and ends
-with its mark scheme, between nbgrader's markers. The mark scheme becomes the "solution" of the text cell, so that
-nbgrader takes it out of the student notebook.
+In the script, a question is one Markdown cell, `# %% [markdown] question="1.Q1"`. It begins with a
+heading and ends with its mark scheme, between nbgrader's markers. The mark scheme becomes the
+"solution" of the cell for the answer, so nbgrader removes it from the student notebook.
 """
 
 import re
@@ -23,8 +23,12 @@ SOLUTION = "<!-- ### BEGIN SOLUTION -->", "<!-- ### END SOLUTION -->"
 def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
     """Return the cell with the question, and the cell for the answer, which contains the mark scheme.
 
-    `source` is heading, question and mark scheme. Raise ValueError if the heading or the mark scheme is missing, if the
-    latter is not the end, or if the id is an exercise's.
+    Args:
+        source: the heading, the question and the mark scheme.
+
+    Raises:
+        ValueError: the heading or the mark scheme is missing, the mark scheme is not at the end, or
+            an exercise has this id.
     """
     scheme = SCHEME.search(source)
     if scheme is None or not scheme[1].strip():
@@ -61,7 +65,7 @@ def nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = N
 
 
 def title_of(source: str) -> str:
-    """Return the title of a question: its first heading, or "" without one."""
+    """Return the first heading of a question, or "" if it does not begin with a heading."""
     title = HEADING.match(source.strip())
     return title[1] if title else ""
 

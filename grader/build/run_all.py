@@ -1,7 +1,7 @@
 """Lets "Run All" reach the end of a notebook that is not finished.
 
-A cell that needs an answer which is not written yet prints one line and counts as run, so the
-cells below it run, too. The notebook has a copy of the function below.
+A cell may need an answer that is not written yet. Such a cell prints one line and counts as run, so
+the cells below it also run. The notebook contains a copy of the function below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks the fields `review` and `builds_on`, and the texts for students, against the lesson's script."""
+"""Checks a declaration's fields `review` and `builds_on`, and the script's texts for students."""
 
 import ast
 import re
@@ -24,9 +24,8 @@ HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[NotebookNode]) -> None:
     """Raise BuildError if a solution and its declaration do not fit together.
 
-    This is the case if a solution lacks names that the exercise defines, a `review` is not a
-    heading, or `builds_on` lacks an exercise. An exercise must be in `builds_on` if the solution
-    uses a name that this exercise defines.
+    This is the case if a solution lacks names that the exercise defines, if `review` is not a
+    heading, or if the solution uses a name that an exercise outside `builds_on` defines.
 
     Args:
         script: the path of the script, only for the message.
@@ -49,16 +48,16 @@ def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[Not
 
 
 def without_directives(source: str) -> str:
-    """Return code without the comments that talk to a formatter, a linter or a type checker."""
+    """Return code without the comments that control a formatter, a linter or a type checker."""
     return DIRECTIVE.sub("", source)
 
 
 def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) -> None:
     """Raise BuildError if a text, picture or figure is not ready for students.
 
-    This is the case for a comment that is meant for a tool, a picture without alternative text,
-    and a figure without a caption. A caption is the text after the cell that draws. It begins
-    with what the figure shows, in italics. A screen reader reads it instead of the figure.
+    This is the case for a comment that controls a tool, a picture without alternative text, and a
+    figure without a caption. A caption is the text after the cell that draws the figure. It begins
+    with a description of the figure in italics, which a screen reader reads instead of the figure.
     """
     code = [cell for cell in cells if cell.cell_type == "code"]
     own = {name for cell in code for name in parsed(cell.source).definitions}

@@ -1,4 +1,4 @@
-"""Fills in the parts of a script's texts that the builder computes.
+"""Fills in those parts of a script's texts that the builder computes.
 
 They are the table of points, the glossary and the minutes of reading.
 """
@@ -31,7 +31,7 @@ NOT_READ = (
 
 
 def with_points_table(text: str, lesson: Lesson, questions: Mapping[str, str]) -> str:
-    """Replace the line `<!-- table of points -->`, if there is one, with the table.
+    """Return a text in which the table of points replaces the line `<!-- table of points -->`, if it exists.
 
     Args:
         questions: the titles of the questions, by id.
@@ -40,7 +40,14 @@ def with_points_table(text: str, lesson: Lesson, questions: Mapping[str, str]) -
 
 
 def points_table(lesson: Lesson, questions: Mapping[str, str]) -> str:
-    """Return the table in Markdown: a row for each exercise, practice below the sum, and the questions."""
+    """Return the table of points in Markdown.
+
+    It has a row for each graded exercise, their sum, and then a row for each practice exercise and
+    each question.
+
+    Args:
+        questions: the titles of the questions, by id.
+    """
     graded = [exercise for exercise in lesson.exercises if exercise.points]
     practice = [exercise for exercise in lesson.exercises if not exercise.points]
     rows = ["| exercise | you write | points | minutes |", "|---|---|--:|--:|", *map(_row, graded)]
@@ -65,15 +72,18 @@ def _minutes(exercises: list[Exercise]) -> int:
 
 
 def _cell(text: str) -> str:
-    """Escape what would end a cell of a table."""
+    """Return a text in which no character ends a cell of a table."""
     return text.replace("|", "\\|")
 
 
 def with_glossary(text: str, root: Path) -> str:
-    """Replace the line `<!-- glossary -->`, if there is one, with docs/glossary.md.
+    """Return a text in which docs/glossary.md replaces the line `<!-- glossary -->`, if it exists.
 
-    The page is folded and has no title. So a link to a term works wherever the notebook is
-    opened. A missing page raises BuildError.
+    The glossary is folded and has no title. A link to one of its terms works wherever the notebook
+    is opened.
+
+    Raises:
+        BuildError: docs/glossary.md cannot be read.
     """
     if not GLOSSARY_PLACE.search(text):
         return text
@@ -90,15 +100,25 @@ def with_glossary(text: str, root: Path) -> str:
 
 
 def with_reading_time(text: str, texts: Iterable[str]) -> str:
-    """Replace `<!-- minutes to read -->`, or `<!-- minutes to read up to "## Practice" -->`, by the number of minutes.
+    """Return a text in which the number of minutes replaces `<!-- minutes to read -->`.
 
-    They are counted in all texts of the lesson's script; raise ValueError if none has the heading.
+    The comment `<!-- minutes to read up to "## Practice" -->` counts only up to that heading.
+
+    Args:
+        texts: all texts of the lesson's script, whose minutes are counted.
+
+    Raises:
+        ValueError: no text contains the heading.
     """
     return MINUTES_PLACE.sub(lambda match: str(minutes_to_read(texts, match["heading"])), text)
 
 
 def minutes_to_read(texts: Iterable[str], up_to: str | None = None) -> int:
-    """Return the minutes, rounded up, of a lesson's prose, to its end or to a heading.
+    """Return the minutes that a lesson's prose takes to read, rounded up.
+
+    Args:
+        texts: the texts of the lesson.
+        up_to: the heading at which to stop; None for all texts.
 
     Raises:
         ValueError: the heading is missing.

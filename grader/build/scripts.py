@@ -1,7 +1,7 @@
 """Builds the solution notebook from a lesson's percent script and its declaration, with nbgrader's metadata.
 
-Each cell of the script says by a marker what it is for, as in `# %% exercise="1.4"`. README, "Change a
-lesson", lists the markers; CONTRIBUTING.md shows how to add an exercise.
+A marker in each cell of the script states the cell's purpose, as in `# %% exercise="1.4"`. README,
+"Change a lesson", lists the markers. CONTRIBUTING.md shows how to add an exercise.
 """
 
 import base64
@@ -54,10 +54,15 @@ UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 
 
 def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> NotebookNode:
-    """Build the solution notebook of a lesson from its script, as solutions/1-attention.py.
+    """Build the solution notebook of a lesson from its script, such as solutions/1-attention.py.
 
-    `root` is the repository, where `assets/` is; `tools` is the source of the cell of self-checks. Raise BuildError if
-    a declared exercise has no cell or two, a marker is unknown, two cells have one id, or the declaration does not fit.
+    Args:
+        root: the repository, which contains `assets/`.
+        tools: the source of the cell of self-checks.
+
+    Raises:
+        BuildError: a declared exercise has no cell or two cells, a marker is unknown, two cells
+            have the same id, or the script does not fit its declaration.
     """
     authored = jupytext.read(script, fmt="py:percent")
     questions = {
@@ -91,7 +96,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
 
 
 def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[NotebookNode]:
-    """Turn a cell of the script into cells of the notebook.
+    """Return the cells of the notebook for one cell of the script.
 
     Raises:
         ValueError or KeyError: a marker or an id is unknown.
@@ -124,7 +129,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
 
 
 def heading(exercise: Exercise) -> str:
-    """Return "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes".
+    """Return an exercise's heading: "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes".
 
     Raises:
         ValueError: the title itself begins with "Exercise" or "Practice".
@@ -138,7 +143,9 @@ def heading(exercise: Exercise) -> str:
 
 
 def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
-    """Make the answer cell, the self-check cell and, if there is a stand-in, the carry-on cell.
+    """Return the answer cell, the self-check cell and, if there is a stand-in, the carry-on cell.
+
+    A stand-in is a definition by the course that replaces a missing answer.
 
     Raises:
         ValueError: the source has no marked solution.
@@ -156,7 +163,7 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
 
 
 def _last_cells(lesson: Lesson) -> list[NotebookNode]:
-    """Make the cells that end every notebook: one lists what is solved so far, and one submits the notebook."""
+    """Return the last cells of every notebook: one lists the solved exercises, and one submits the notebook."""
     return [
         _markdown(LAST, "hand-in"),
         _collapsed("where_you_stand()", "Where you stand", STAND_CELL),
@@ -165,9 +172,9 @@ def _last_cells(lesson: Lesson) -> list[NotebookNode]:
 
 
 def _let_run_all_go_on(cells: list[NotebookNode]) -> None:
-    """Tag the code cells from the first exercise on so that an exception does not stop the run.
+    """Tag the code cells from the first exercise on, so that an exception in one does not stop "Run All".
 
-    Only cells that students see are tagged.
+    Collapsed cells are not tagged.
     """
     first = next((index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata), len(cells))
     for cell in cells[first:]:
@@ -180,7 +187,7 @@ def _markdown(source: str, name: str) -> NotebookNode:
 
 
 def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
-    """Make a code cell; the script's markers `marks` give its tags."""
+    """Return a code cell. The script's markers `marks` determine its tags."""
     cell = nbformat.v4.new_code_cell(source, id=name or UNNAMED)
     marks = marks or {}
     if ScriptMarker.TAGS in marks:
@@ -191,7 +198,7 @@ def _code(source: str, name: str, marks: dict | None = None) -> NotebookNode:
 
 
 def _collapsed(source: str, title: str, name: str, marks: dict | None = None) -> NotebookNode:
-    """Make a code cell of which Colab and Jupyter show only the title until somebody opens it."""
+    """Return a code cell that Colab and Jupyter show only as a title until somebody opens it."""
     future = "from __future__ import annotations\n"
     # Colab reads the title from the first line; Python wants __future__ before any other statement.
     if future in source:
@@ -203,7 +210,7 @@ def _collapsed(source: str, title: str, name: str, marks: dict | None = None) ->
 
 
 def _with_images(text: str, root: Path) -> str:
-    """Embed the pictures of assets/ as data URIs, so that a copied notebook keeps them.
+    """Return a text with the pictures of assets/ as data URIs, so that a copied notebook keeps them.
 
     Raises:
         ValueError: a picture is missing.

@@ -1,8 +1,9 @@
 """The self-check in a student notebook: it tries an answer on small examples and explains errors.
 
 The builder copies this module, and everything that it imports, into the notebook (see
-`self_check_archive`). So all of that may import only torch and the standard library. It tries
-the same checks as the grader, on other numbers, and explains a wrong answer as the grader does.
+`self_check_archive`). So these modules may import only torch and the standard library. The
+self-check runs the same checks as the grader on other numbers, and explains a wrong answer as the
+grader does.
 """
 
 import io
@@ -36,7 +37,7 @@ PLAIN = "\x1b[0m"
 
 
 class NotYet(AssertionError):
-    """A self-check that failed. A notebook shows the message, and no traceback."""
+    """A self-check that failed. A notebook shows its message without a traceback."""
 
     mark = WRONG
 
@@ -54,7 +55,7 @@ class NotSolved(NotYet):
 
 
 class Trial(NamedTuple):
-    """One example, and the check that it belongs to."""
+    """One example of a self-check, and the check that it belongs to."""
 
     check: Mapping[str, Any]  # name, title, probe, names, rtol, judge
     describe: str
@@ -64,23 +65,27 @@ class Trial(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What an answer gave on one trial."""
+    """The result of an answer on one trial."""
 
     seen: Seen
     problem: str  # "" if it is right
-    inputs: Sequence[str] = ()  # lines that show them, if that helps
+    inputs: Sequence[str] = ()  # lines that show the inputs, if that helps
 
 
 class Notebook(NamedTuple):
-    """The notebook that the self-check runs in."""
+    """The notebook in which the self-check runs."""
 
     names: Mapping[str, Any]  # its globals()
-    exercises: Mapping[str, Any]  # what is known of each exercise, as `self_check_numbers` writes it
+    exercises: Mapping[str, Any]  # the data of each exercise, as `self_check_numbers` writes them
     probes: Mapping[str, Callable]  # and judges, by name
 
 
 def check(notebook: Notebook, exercise: str) -> None:
-    """Try an answer on small examples, and show that it is right; raise as `checked` does."""
+    """Try an answer on small examples, and show a message if the answer is right.
+
+    Raises:
+        NotSolved, NotYet: as for `checked`.
+    """
     show(RIGHT, checked(notebook, exercise))
 
 
@@ -89,7 +94,7 @@ def checked(notebook: Notebook, exercise: str) -> str:
 
     Raises:
         NotSolved: the exercise is not solved yet.
-        NotYet: a result is wrong; the message says how and why.
+        NotYet: a result is wrong. The message explains the error.
     """
     packed = notebook.exercises[exercise]
     title = title_of(notebook, exercise)
@@ -133,7 +138,15 @@ def checked(notebook: Notebook, exercise: str) -> str:
 
 
 def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str) -> None:
-    """Define what an exercise asks for in the notebook with these global names, and print that it earns no points."""
+    """Define the names of an exercise with the course's own code, and print that the exercise earns no points.
+
+    Args:
+        names: the globals of the notebook, which get the new definitions.
+        exercises: the data of each exercise.
+
+    Raises:
+        NotYet: the exercise has no stand-in, which is the course's code for such a case.
+    """
     available = [id for id, packed in exercises.items() if packed["stand-in"]]
     if exercise not in available:
         raise NotYet(f"There is no stand-in for {exercise!r}. Stand-ins exist for {', '.join(available)}.")
@@ -146,7 +159,7 @@ def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str)
 
 
 def where_you_stand(notebook: Notebook) -> None:
-    """Try all answers, and print the state and the points of each exercise and the next one.
+    """Try all answers. Print each exercise's state and points, the sum of the points, and the next exercise.
 
     The state of an exercise is right, wrong or not solved.
     """
@@ -174,18 +187,28 @@ def _mark(notebook: Notebook, exercise: str) -> str:
 
 
 def title_of(notebook: Notebook, exercise: str) -> str:
-    """Return "1.4 attention"."""
+    """Return an exercise's title, such as "1.4 attention"."""
     return f"{exercise} {notebook.exercises[exercise]['name']}"
 
 
 def not_solved(todo: str, exercise: str) -> str:
-    """Return a message that names the exercise whose stub raised `todo`: this one, or one that it needs."""
+    """Return a message that names the exercise whose stub raised an error.
+
+    Args:
+        todo: the message of the error.
+        exercise: the exercise that is checked. It may need another exercise, whose stub raised the
+            error.
+    """
     needed = todo.removeprefix(TODO)
     return "not solved yet." if needed == exercise else f"it needs {needed}, which is not solved yet."
 
 
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
-    """Return True if an exercise is wrong or not solved; False if the code above mentions none of its names."""
+    """Return True if an exercise is wrong or not solved.
+
+    Args:
+        above: the student's code. If it mentions none of the exercise's names, return False.
+    """
     packed = notebook.exercises.get(exercise)
     if not packed or not any(name in above for name in packed["defines"]):
         return False
@@ -196,13 +219,13 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
 
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
-    """Return the message for a right answer: that it is right, and what the grader also checks."""
+    """Return the message for a right answer, which also lists the checks that only the grader runs."""
     text = f"{title} — right on {count} small example{'s' * (count != 1)}."
     return f"{text} The grader also checks: {'; '.join(also)}." if also else text
 
 
 def trials_of(packed: Mapping[str, Any]) -> list[Trial]:
-    """Read the trials of an exercise."""
+    """Return the trials in the data of an exercise."""
     return [
         Trial(
             check=packed["checks"][trial["check"]],
@@ -216,7 +239,7 @@ def trials_of(packed: Mapping[str, Any]) -> list[Trial]:
 
 
 def known_answers(packed: Mapping[str, Any], trials: Sequence[Trial]) -> list[Candidate]:
-    """Read the wrong answers that an answer is compared with."""
+    """Return the wrong answers in the data of an exercise, with which an answer is compared."""
     right = [fingerprint(trial.expected) for trial in trials]
     return [
         Candidate(
@@ -260,7 +283,7 @@ def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exerci
 
 
 def trial_as_seen(trial: Trial) -> Seen:
-    """Put together what is known of a trial before the answer is called."""
+    """Return the record of a trial before the answer has been called."""
     return Seen(
         check=trial.check["name"],
         passed=False,
@@ -272,7 +295,7 @@ def trial_as_seen(trial: Trial) -> Seen:
 
 
 def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callable]) -> str:
-    """Return a message about the error in a probe's result; "" if the result is right."""
+    """Return a message about the error in a probe's result, or "" if the result is right."""
     rtol = trial.check["rtol"]
     if judge := probes.get(trial.check["judge"]):
         finding = judge(Case(inputs=trial.inputs, got=got, expected=lambda: trial.expected, rtol=rtol))
@@ -285,7 +308,7 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
 
 
 def changes_tried(notebook: Notebook, trials: Sequence[Trial]) -> Try:
-    """Return a function that runs changed answers on some of the trials, as long as there is time."""
+    """Return a function that runs changed answers on some of the trials, until its time is used up."""
     has_time = stopwatch()
 
     def try_(sources: Sequence[str], indices: Sequence[int]) -> list[list[bool | None]]:
@@ -299,7 +322,7 @@ def changes_tried(notebook: Notebook, trials: Sequence[Trial]) -> Try:
 
 
 def passes_changed(notebook: Notebook, trial: Trial, source: str) -> bool | None:
-    """Return True if a changed answer passes a trial; None if it took too long."""
+    """Return True if a changed answer passes a trial, False if it fails, and None if it took too long."""
     probe, names = notebook.probes[trial.check["probe"]], trial.check["names"]
     [got] = run_repaired(probe, source, notebook.names, names, [trial.inputs])
     if got is None or got is RAISED:

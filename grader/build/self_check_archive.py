@@ -1,10 +1,10 @@
-"""The archive in a notebook's cell of self-checks: a .tar.bz2 as text.
+"""The archive in a notebook's cell of self-checks: a .tar.bz2 file as text.
 
 It contains the modules of the self-check and their data.
 
-A zip would hold each of its files compressed by itself, which takes half as much again. The notebook has a copy of the
-functions that read the archive. They import what they need inside: after `from torch import *`, the notebook's `int` is
-another one.
+A zip would compress each of its files separately, which takes half as much space again. The
+notebook contains a copy of the functions that read the archive. They import the modules that they
+need inside, because after `from torch import *` the notebook's `int` is torch's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from types import ModuleType
 
 
 def self_check_text(files: Mapping[str, str]) -> str:
-    """Return files, by name, as the text of an archive; the same files give the same text."""
+    """Return the text of an archive that contains these files. The same files give the same text.
+
+    Args:
+        files: the text of each file, by its name.
+    """
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in sorted(files.items()):

@@ -1,8 +1,8 @@
 """Generates the cell of self-checks: an archive of the modules that check and explain, of the probes, and of all data.
 
-`read_self_checks` reads the cell again. Numbers in the committed notebook stay as they are until
-something that they are computed from changes. So they do not depend on the processor of the
-author who builds.
+`read_self_checks` reads the content of the cell again. Numbers in the committed notebook stay as
+they are until something that they are computed from changes. So they do not depend on the processor
+on which an author builds.
 """
 
 import json
@@ -115,10 +115,12 @@ class SelfChecks(NamedTuple):
 
 
 def self_checks(lesson: Lesson, exercises: Mapping[str, Known], script: str | None = None) -> SelfChecks:
-    """Put a lesson's self-checks together: their code, and what is known of each exercise.
+    """Return a lesson's self-checks: their code, and the data of each exercise.
 
     Args:
-        script: the lesson's script. If it does not use PyTorch, the self-checks do without it, too; None: they use it.
+        exercises: the data of each exercise's self-check, by id.
+        script: the text of the lesson's script. If it does not use PyTorch, the self-checks work
+            without PyTorch, too. None means that the self-checks use PyTorch.
     """
     checks = [
         check
@@ -132,26 +134,33 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, Known], script: str | No
 
 
 def uses_pytorch(script: str, checks: Sequence[Check]) -> bool:
-    """Return True if a lesson's script imports PyTorch, or its checks have probes or judges of their own."""
+    """Return True if a lesson needs PyTorch.
+
+    That is so if its script imports PyTorch or provides code, or if its checks have their own
+    probes or judges.
+    """
     plain = all(check.probe in PLAIN_PROBES and check.judge is None for check in checks)
     return not plain or PYTORCH.search(script) is not None or 'provided="' in script
 
 
 def needs_pytorch(notebook: NotebookNode) -> bool:
-    """Return True if a built notebook needs PyTorch: a cell imports it, or the self-checks do without a stand-in."""
+    """Return True if a built notebook needs PyTorch.
+
+    That is so if a cell imports PyTorch, or if its self-checks have no replacement for PyTorch.
+    """
     code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
     checks = read_self_checks(code.pop(TOOLS_CELL, ""))
     return any(map(PYTORCH.search, code.values())) or (checks is not None and "torch.py" not in checks.modules)
 
 
 def tensors_of_numpy() -> str:
-    """Return the source of the module that replaces PyTorch."""
+    """Return the source of the module that replaces PyTorch in a notebook."""
     return slim(module_file(TENSORS).read_text("utf-8"))
 
 
 @cache
 def modules() -> Mapping[str, str]:
-    """Return the sources of the cell's modules and of all that they import of this project, by file name."""
+    """Return the sources of the cell's modules by file name, with all modules of this project that they import."""
     return {
         _file(name): slim(module_file(name).read_text("utf-8"))
         for name in sorted(reached_modules([SELF_CHECK, SUBMIT]))
@@ -159,7 +168,7 @@ def modules() -> Mapping[str, str]:
 
 
 def probes(checks: Sequence[Check]) -> str:
-    """Return the source of a module with the checks' probes and judges, and the functions that they call."""
+    """Return the source of a module that contains the checks' probes and judges, and the functions that they call."""
     sent: dict[str, FunctionType | type] = {}
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):
@@ -169,11 +178,11 @@ def probes(checks: Sequence[Check]) -> str:
 
 
 def _as_declared(lesson: Lesson, exercise: Exercise, known: Known) -> Known:
-    """Return what is known from the declaration, whenever the numbers were computed.
+    """Return the data of an exercise that the declaration contains, so that no numbers have to be computed.
 
-    These facts are the source that `carry_on` runs ("" if there is none), the points, and the
-    titles of the checks that the notebook lacks. The steps of a training run are not among these
-    titles, because they are worth no points by themselves.
+    These data are the source that `carry_on` runs ("" without a stand-in), the points, and the
+    titles of the checks that the notebook lacks. The step checks of a training run are not among
+    these titles, because they are worth no points by themselves.
     """
     left_out = {check["name"] for check in known["checks"]} | lesson.step_checks(exercise.id)
     also = [check.title for check in exercise.checks if check.name not in left_out]
@@ -181,7 +190,7 @@ def _as_declared(lesson: Lesson, exercise: Exercise, known: Known) -> Known:
 
 
 def self_check_source(checks: SelfChecks) -> str:
-    """Return the source of the cell of self-checks; it ends by defining what the notebook calls."""
+    """Return the source of the cell of self-checks. Its last lines define the names that the notebook calls."""
     exercises = json.dumps(checks.exercises, ensure_ascii=False, separators=(",", ":"))
     return CELL.format(
         example=next(iter(checks.exercises)),
@@ -195,7 +204,10 @@ def self_check_source(checks: SelfChecks) -> str:
 
 
 def read_self_checks(source: str) -> SelfChecks | None:
-    """Read the content of a cell of self-checks; None for any other cell, or for a form that is not known any more."""
+    """Return the content of a cell of self-checks.
+
+    Return None for any other cell, or if an incompatible version of the grader wrote it.
+    """
     try:
         files = self_check_files(source.split("'''")[1])
         exercises = json.loads(files.pop(EXERCISES))
@@ -205,5 +217,5 @@ def read_self_checks(source: str) -> SelfChecks | None:
 
 
 def _file(module: str) -> str:
-    """Return the name of a module's file in the archive: "grader/records.py"."""
+    """Return the file name of a module in the archive, such as "grader/records.py"."""
     return f"{module.replace('.', '/')}.py"

@@ -1,9 +1,10 @@
 """Keeps the self-checks of the committed notebooks, and computes only those whose sources changed.
 
-The numbers were computed on one processor, and another one gives other last digits. So they are
-not computed again and compared byte by byte. Instead, the reference and the known wrong answers
+The numbers were computed on one processor, and another processor gives other last digits. So they
+are not computed again and compared byte by byte. Instead, the reference and the known wrong answers
 run on the stored examples, and must give the stored numbers as closely as the notebook itself
-requires. The choice of examples and wrong answers was made when the numbers were computed.
+requires. The examples and the wrong answers stay those that were chosen when the numbers were
+computed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,26 +49,34 @@ CLOSE = 0.5
 
 
 class Kept(NamedTuple):
-    """An exercise, and its data in the committed notebook."""
+    """An exercise, and the data of its self-check in the committed notebook."""
 
     assignment: str
     exercise: str
     stored: Known | None
-    unchanged: bool  # whether all that it was computed from is as it was
+    unchanged: bool  # True if the sources of the stored data have not changed
 
     @property
     def size(self) -> int:
-        """How long it takes to compute it, in no unit: trials times wrong answers; 0 if nothing is stored."""
+        """An estimate of the time to compute the data, without a unit: trials times wrong answers.
+
+        It is 0 if no data are stored.
+        """
         return len(self.stored["trials"]) * len(self.stored["wrong answers"]) if self.stored else 0
 
 
 def tools_cells(
     root: Path, names: Iterable[str], workers: Executor, check: bool = False
 ) -> tuple[dict[str, str], Iterator[str]]:
-    """Return the sources of the cells of self-checks, by assignment, and lines about what does not hold in them.
+    """Return the sources of the cells of self-checks by assignment, and messages about outdated data.
 
-    There is a line for each exercise of which the committed notebook knows something that does not hold. With `check`,
-    the workers look also at numbers that would be kept unseen, while the sources are used.
+    There is a message for each exercise whose data in the committed notebook are out of date.
+
+    Args:
+        names: the assignments.
+        workers: compute the data.
+        check: also examine data that would otherwise be kept without a look. The workers do so
+            while the caller uses the sources.
     """
     committed = {name: _committed(root, name) for name in names}
     known = read_built(root).exercises
@@ -101,7 +110,10 @@ def tools_cells(
 
 
 def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Known]]:
-    """Compute the data of some exercises' self-checks, and return it with each; the longest computation comes first."""
+    """Compute the data of some exercises' self-checks, and return each exercise with its data.
+
+    The longest computation begins first.
+    """
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
     drafts = list(workers.map(_draft, kept))
     found = zip(*(workers.map(partial(unsure, seed=seed), drafts) for seed in SEEDS), strict=True)
@@ -116,7 +128,13 @@ def _draft(one: Kept) -> Draft:
 
 
 def _difference(one: Kept, fresh: Known) -> str:
-    """Return a message if a new run makes other choices, or does not confirm the stored numbers; else ""."""
+    """Return a message if the stored data of an exercise are out of date, or "" otherwise.
+
+    They are if a new computation makes other choices, or does not confirm the stored numbers.
+
+    Args:
+        fresh: the result of the new computation.
+    """
     if one.stored is None:
         return "the notebook knows nothing of it"
     if not decided_alike(one.stored, fresh):
@@ -125,7 +143,7 @@ def _difference(one: Kept, fresh: Known) -> str:
 
 
 def _what_is_off(one: Kept) -> str:
-    """Run an exercise on its stored examples; return a message about the first wrong input or result, or ""."""
+    """Run an exercise on its stored examples. Return a message about the first wrong input or result, or ""."""
     assert one.stored is not None
     torch.set_num_threads(1)
     lesson = lessons()[one.assignment]
@@ -133,15 +151,14 @@ def _what_is_off(one: Kept) -> str:
 
 
 def _around(source: str) -> list[str]:
-    """Return a cell of self-checks without the compressed text."""
+    """Return the parts of a cell of self-checks before and after the compressed text."""
     return source.split("'''")[::2]
 
 
 def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
-    """Return the committed solution notebook's cell of self-checks, and what it contains.
+    """Return the source and the content of the cell of self-checks in the committed solution notebook.
 
-    Returns:
-        the cell's source, "" if there is none, and the self-checks that it contains.
+    The source is "" if there is no such cell. The content is None if it cannot be read.
     """
     try:
         cells = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4).cells
@@ -155,7 +172,7 @@ def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
 
 
 def what_is_off(lesson: Lesson, exercise: Exercise, stored: Known) -> str:
-    """Return a message about what is out of date in an exercise's stored self-check; "" if nothing is."""
+    """Return a message about outdated data in an exercise's stored self-check, or "" if the data are up to date."""
     results = ReferenceResults(lesson.reference)
     trials: list[PlannedTrial] = []
     right: list[Fingerprint] = []
@@ -180,7 +197,13 @@ def what_is_off(lesson: Lesson, exercise: Exercise, stored: Known) -> str:
 
 
 def _fits(prints: Callable[[int], Fingerprint | None], wrong: Known, right: Sequence[Fingerprint]) -> bool:
-    """Return True if a wrong answer gives what is known of it on each trial."""
+    """Return True if a wrong answer gives the stored result on each trial.
+
+    Args:
+        prints: returns the fingerprint of the answer's result on a trial.
+        wrong: the stored data of the wrong answer.
+        right: the fingerprints of the right results, one for each trial.
+    """
     return all(
         stored is None or ((own := prints(index)) is not None and alike(own, stored))
         for index, stored in enumerate(prints_from_json(wrong["gives"], right))
@@ -188,9 +211,10 @@ def _fits(prints: Callable[[int], Fingerprint | None], wrong: Known, right: Sequ
 
 
 def decided_alike(stored: Known, fresh: Known) -> bool:
-    """Return True if two computations chose the same examples and wrong answers, and made the same observations.
+    """Return True if two computations chose the same examples and wrong answers, and observed the same results.
 
-    An observation may be missing in `stored`, and only there: it was left out because it depended on rounding then.
+    An observation may be missing, but only in `stored`: it was left out because it depended on
+    rounding.
     """
     if list(_chosen(stored)) != list(_chosen(fresh)):
         return False
@@ -200,7 +224,7 @@ def decided_alike(stored: Known, fresh: Known) -> bool:
 
 
 def _chosen(known: Known) -> Iterator[Any]:
-    """Yield what was chosen: the examples and the wrong answers, without their numbers."""
+    """Yield the choices of a computation: the examples and the wrong answers, without their numbers."""
     yield {
         name: value for name, value in known.items() if name not in ("trials", "wrong answers", ALSO, POINTS, STAND_IN)
     }
@@ -211,5 +235,8 @@ def _chosen(known: Known) -> Iterator[Any]:
 
 
 def _seen(wrong: Known) -> list[int | None]:
-    """Return what was observed of a wrong answer on each trial, without the numbers; None if it is not known."""
+    """Return the observation of a wrong answer on each trial, without its numbers.
+
+    The observation is None if the result on the trial is not known.
+    """
     return [own[0] if isinstance(own, list) else own for own in wrong["gives"]]

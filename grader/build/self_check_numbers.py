@@ -21,26 +21,26 @@ from grader.records import Status
 
 
 class DraftAnswer(NamedTuple):
-    """A wrong answer, and its result on each trial; None for a result that is not known."""
+    """A wrong answer, and its result on each trial. The result is None if it is not known."""
 
     name: str
     hint: str
-    traits: tuple[list[str], ...]  # what its code has, and lacks; nothing where it is not asked for
+    traits: tuple[list[str], ...]  # traits that its code has, and traits that it lacks
     prints: tuple[Fingerprint | None, ...]
 
 
 class Draft(NamedTuple):
-    """What was computed for one exercise; other processors may see some of it otherwise."""
+    """The computed data of one exercise's self-check. Other processors may give other results for some of it."""
 
     assignment: str
     exercise: str
-    known: dict[str, Any]  # as JSON, without what is known of wrong answers
+    known: dict[str, Any]  # JSON data without the wrong answers
     right: tuple[Fingerprint, ...]  # one for each trial
     wrong: tuple[DraftAnswer, ...]
 
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
-    """Choose the trials of an exercise's self-check; compute the expected results, and the results of each mistake."""
+    """Choose the trials of an exercise's self-check, and compute the expected results and those of each mistake."""
     trials, results = chosen_trials(lesson, exercise), ReferenceResults(lesson.reference)
     checks = list(dict.fromkeys(trial.check.name for trial in trials))
     known = {
@@ -64,10 +64,10 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
 def _wrong_answers(
     exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults
 ) -> Iterator[DraftAnswer]:
-    """Yield the mistakes that an answer is compared with.
+    """Yield the mistakes with which a student's answer is compared.
 
-    A mistake is yielded if some trial shows it. If no trial distinguishes two mistakes, only
-    the first one is yielded.
+    A mistake is left out if no trial shows it. If no trial distinguishes two mistakes, only the
+    first one is yielded.
     """
     right = [fingerprint(results.expected(trial)) for trial in trials]
     known: list[tuple[Fingerprint, ...]] = []
@@ -97,7 +97,7 @@ def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> S
 
 
 def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> dict[str, Any]:
-    """Return as JSON what the notebook knows of an exercise: a draft without what differs between processors.
+    """Return the data of an exercise as JSON: a draft without results that differ between processors.
 
     Args:
         unsure: the name of a mistake and the index of a trial, for each result that differs.

@@ -1,4 +1,4 @@
-"""Chooses the trials that the self-check of a notebook tries, and computes their expected results."""
+"""Chooses the trials that a notebook's self-check runs, and computes their expected results."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -27,9 +27,9 @@ LARGE = 200
 def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
     """Choose the trials for the notebook, among those that can run there.
 
-    All trials with few numbers are chosen. Of the others, these are: the public ones, the
-    smallest of each check that has no trial yet, and those that show a declared mistake or
-    distinguish it from another one.
+    All trials with few numbers are chosen. Of the larger trials, these are chosen: public trials,
+    the smallest trials of a check that has too few, and trials that show a declared mistake or
+    distinguish two mistakes.
     """
     results = ReferenceResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
@@ -56,7 +56,13 @@ def telling_trials(
 ) -> set[int]:
     """Return the trials that are needed, in addition to the chosen ones, to recognise mistakes.
 
-    Each declared mistake must fail a trial, and must differ from every other one in a trial.
+    Each declared mistake must fail a trial. Any two mistakes with different hints must differ in a
+    trial.
+
+    Args:
+        there: the trials that can run in the notebook.
+        by_size: the indices of these trials, the smallest trial first.
+        chosen: the indices of the trials that are chosen already.
     """
     right = [fingerprint(results.expected(trial)) for trial in there]
     mistakes = list(candidates(exercise, there, results))
@@ -80,7 +86,7 @@ def telling_trials(
 
 
 def stored(trial: PlannedTrial) -> int:
-    """Count the floats of a trial's inputs that the notebook cannot draw again."""
+    """Return the number of floats in a trial's inputs that the notebook must store because it cannot draw them."""
     sampler = PublicSampler(trial.key)
     inputs = trial.trial.draw(sampler)
     floats = [leaf for _, leaf in flatten(inputs) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
@@ -88,7 +94,7 @@ def stored(trial: PlannedTrial) -> int:
 
 
 def count(values: Mapping[str, Any]) -> int:
-    """Count the numbers in what a probe returned."""
+    """Return the number of numbers in the result of a probe."""
     return sum(leaf.numel() if isinstance(leaf, Tensor) else 1 for _, leaf in flatten(values))
 
 
@@ -107,7 +113,7 @@ def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
 def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
     """Return True if a judge, or a function of the course that it calls, calls the reference.
 
-    Also return True if the judge is not a function.
+    Also return True if the judge is not a plain function, because its calls are not known.
     """
     if not isinstance(judge, FunctionType):
         return True
@@ -122,7 +128,7 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
 
 
 def read_trials(exercise: Exercise, known: Mapping[str, Any]) -> Iterator[tuple[PlannedTrial, Mapping[str, Any]]]:
-    """Read each trial in the notebook, and its expected values.
+    """Yield each trial in an exercise's data with its stored inputs, and its expected values.
 
     Raises:
         KeyError: the exercise no longer has a trial.

@@ -1,6 +1,7 @@
-"""Values as JSON, without any loss: nested values, tensors with dtype and shape, and what wrong answers return.
+"""Converts values to JSON without any loss: nested values, tensors with dtype and shape, and results of wrong answers.
 
-The builder writes them into the notebook, and the notebook reads them with its own copy of this module.
+The builder writes them into the notebook, and the notebook reads them with its own copy of this
+module.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +18,11 @@ RIGHT = 0  # what a wrong answer returns on a trial that it gets right
 
 
 def as_json(value: Any, recipe_of: Callable[[Tensor], Recipe | None] = lambda tensor: None) -> Any:
-    """Return a nested value as JSON; tuples become lists.
+    """Return a nested value as JSON. Tuples become lists.
 
     Args:
-        recipe_of: returns how a tensor can be drawn again, or None if it cannot. Only the recipe
-            of such a tensor is written.
+        recipe_of: returns the recipe by which a tensor can be drawn again, or None if there is no
+            recipe. Only the recipe of such a tensor is written.
 
     Raises:
         ValueError: a mapping has a key that marks a tensor.
@@ -52,8 +53,9 @@ def from_json(packed: Any) -> Any:
 def prints_as_json(prints: Sequence[Fingerprint | None], right: Sequence[Fingerprint]) -> list[Any]:
     """Return the results of a wrong answer on each trial, as JSON.
 
-    A result is None if it is not known, RIGHT, or the form and the numbers of its fingerprint.
-    Six digits of a number are enough: fingerprints are alike if four digits agree.
+    A result is None if it is not known, RIGHT if it is right, or else a list with the form and the
+    numbers of its fingerprint. Six digits of a number are enough, because fingerprints are alike if
+    four digits agree.
     """
     return [
         own and (RIGHT if alike(own, want) else [own.form, *(float(f"{number:.6g}") for number in own.numbers)])
@@ -74,7 +76,7 @@ def prints_from_json(gives: Sequence[Any], right: Sequence[Fingerprint]) -> list
 
 
 def _numbers(leaf: Tensor) -> list[Any]:
-    """Return the numbers of a tensor.
+    """Return the numbers of a tensor as a list.
 
     A float32 number has only the few digits that identify it: 0.1, not 0.10000000149.
     """

@@ -1,6 +1,6 @@
 """Shows the results of a self-check in a notebook.
 
-For numbers of a trial it shows the result, the expected values and the inputs.
+If a result is wrong, it shows the result, the expected numbers and the inputs.
 """
 
 import re
@@ -30,9 +30,10 @@ NOT_SHOWN = ("weights", "grad_outputs")  # with these numbers among the inputs, 
 
 
 def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
-    """Return a message with the first wrong place: "output[0, 1] is 0.512, expected −0.108 (in 2 of 6 places)".
+    """Return a message about the first wrong number of a result.
 
-    Return "" where form or type differ, so that numbers say nothing.
+    For example, "output[0, 1] is 0.512, expected −0.108 (wrong in 2 of 6 places)". Return "" if
+    form or type differ, because numbers then explain nothing.
     """
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
         came, due = told_apart(got, want)
@@ -50,7 +51,7 @@ def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
 
 
 def shown_inputs(inputs: Mapping[str, Any]) -> list[str]:
-    """List the inputs of a trial, one line each, if they are few numbers; return nothing for a layer's weights."""
+    """Return the inputs of a trial, one line each, or [] if they are too many numbers or a layer's weights."""
     tensors = {name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)}
     if any(name.partition(".")[0] in NOT_SHOWN for name in tensors):
         return []
@@ -60,25 +61,25 @@ def shown_inputs(inputs: Mapping[str, Any]) -> list[str]:
 
 
 def nested(value: Any) -> str:
-    """Write nested lists of numbers: "[[0.51, −1.2], [2, 0]]"."""
+    """Return nested lists of numbers as text: "[[0.51, −1.2], [2, 0]]"."""
     return f"[{', '.join(map(nested, value))}]" if isinstance(value, list) else number(value, 3)
 
 
 def told_apart(came: Any, due: Any) -> tuple[str, str]:
-    """Write two numbers with as many digits as tell them apart, from 4 to 9."""
+    """Return two numbers as texts that differ, with as few digits as possible, from 4 to 9."""
     digits = next((count for count in range(4, 9) if number(came, count) != number(due, count)), 9)
     return number(came, digits), number(due, digits)
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """Format a float with so many significant digits and "−", and NaN as "NaN"; format any other value with `str`."""
+    """Return a float as text with a number of significant digits and "−", or "NaN". Use `str` for other values."""
     if isinstance(value, float):
         return "NaN" if value != value else f"{value:.{digits}g}".replace("-", "−")
     return str(value)
 
 
 def show(mark: str, message: str) -> None:
-    """Show a message with the mark of an answer: as HTML in a notebook, else as text."""
+    """Show a message with the mark of an answer: as HTML in a notebook, otherwise as text."""
     python = sys.modules.get("IPython")
     shell = python.get_ipython() if python else None
     if shell is None or not hasattr(shell, "kernel"):
@@ -88,9 +89,10 @@ def show(mark: str, message: str) -> None:
 
 
 def as_html(mark: str, message: str) -> str:
-    """Write a message as HTML: the mark as a badge, the rest of the message folded, text between backticks as code.
+    """Return a message as HTML.
 
-    The first line is in bold where something is wrong.
+    The mark is a badge, the lines after the first are folded, and text between backticks is code.
+    The first line is bold if the answer is wrong.
     """
     line, _, more = message.partition("\n")
     label, colour = BADGES[mark]

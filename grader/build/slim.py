@@ -1,6 +1,6 @@
 """Removes the parts of a source that have no effect when it runs.
 
-The rest keeps its own text, whatever version of Python does this.
+All other parts keep their exact text, on every version of Python.
 """
 
 import ast
@@ -13,9 +13,9 @@ from tokenize import COMMENT, generate_tokens
 def slim(source: str) -> str:
     """Return code without docstrings, other string statements, comments and empty lines.
 
-    Annotations are removed, too. In the body of a class, where annotations make the fields, None
-    replaces them. `ast.unparse` would be shorter, but it writes the quotes in an f-string as its
-    version of Python prefers them.
+    Annotations are removed, too. In the body of a class, where annotations define the fields, None
+    replaces them. `ast.unparse` would be shorter, but its quotes in f-strings depend on the version
+    of Python.
     """
     text = source.encode()
     starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
@@ -25,7 +25,7 @@ def slim(source: str) -> str:
         last, end = node.end_lineno or 1, node.end_col_offset or 0  # which a parsed node has
         return starts[node.lineno - 1] + node.col_offset, starts[last - 1] + end
 
-    cuts: list[tuple[int, int, bytes]] = []  # from, to, and what stands there instead
+    cuts: list[tuple[int, int, bytes]] = []  # start, end and replacement
     fields: set[ast.stmt] = set()
     for node in ast.walk(ast.parse(source)):
         body = getattr(node, "body", None)

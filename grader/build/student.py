@@ -20,9 +20,9 @@ TEXT_STUB = "*Double-click here, and write your answer in place of this line.*"
 
 
 class NameTheTodo(ClearSolutions):
-    """nbgrader's ClearSolutions with stubs of ours: NotImplementedError("TODO 1.4"), and a line to write over.
+    """nbgrader's ClearSolutions with our own stubs: NotImplementedError("TODO 1.4"), and a line to write over.
 
-    It takes out our answers to questions for thought, and what the author has filled into a prediction, too.
+    It also removes our answers to questions for thought, and the author's values in predictions.
     """
 
     def preprocess_cell(self, cell, resources, cell_index):
@@ -37,9 +37,13 @@ class NameTheTodo(ClearSolutions):
 
 
 def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
-    """Make the student notebook as `nbgrader generate_assignment` does; raise RuntimeError if that writes none.
+    """Return the student notebook that `nbgrader generate_assignment` makes from the solution notebook.
 
-    nbgrader runs in a temporary folder with its own database; the course's gradebook does not change.
+    nbgrader runs in a temporary folder with its own database; the course's gradebook does not
+    change.
+
+    Raises:
+        RuntimeError: nbgrader writes no notebook.
     """
     with tempfile.TemporaryDirectory() as folder, unversioned_gradebook():
         source = Path(folder, "solutions", assignment)
@@ -62,8 +66,8 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
 def unversioned_gradebook() -> Iterator[None]:
     """Let nbgrader create databases inside this context without the version of their schema.
 
-    nbgrader does not need this version for a database that is thrown away. To ask for it,
-    nbgrader starts the program `alembic`, which costs a second of CPU time.
+    A temporary database does not need this version. To find it, nbgrader would start the program
+    `alembic`, which costs a second of CPU time.
     """
     original, api.get_alembic_version = api.get_alembic_version, str
     try:
@@ -73,7 +77,7 @@ def unversioned_gradebook() -> Iterator[None]:
 
 
 def release_config(root: str) -> Config:
-    """Return the configuration with which nbgrader makes the student notebooks of a course: its folders and stubs."""
+    """Return nbgrader's configuration for making student notebooks, with the folders and stubs of a course."""
     config = Config()
     config.CourseDirectory.root = root
     config.CourseDirectory.source_directory = "solutions"

@@ -36,12 +36,12 @@ FIGURES = ("*.svg", "*.png")
 
 
 def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, bytes]:
-    """Make the zip, without optional lessons; return its name without suffix, and its bytes.
+    """Make the zip for students, without optional lessons. Return its name without suffix, and its bytes.
 
     Args:
         root: the course.
-        name: the zip's name, which the students' page then uses, too; "" for the project's name.
-        server: the server to which the notebooks' last cell submits.
+        name: the zip's name, which the students' page also mentions; "" for the project's name.
+        server: the server to which the notebooks' last cell submits; "" without a server.
 
     Raises:
         BuildError: a notebook is not built, or pyproject.toml does not list the packages that
@@ -71,10 +71,11 @@ def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, byte
 
 
 def handed_out(root: Path, name: str = "", server: str = "") -> tuple[str, bytes]:
-    """Make the zip as `student_zip` does.
+    """Make the zip as `student_zip` does, if the course's address on GitHub is settled.
 
     Raises:
-        BuildError: it is not yet set whether the course is on GitHub.
+        BuildError: pyproject.toml does not state yet whether the course is on GitHub; or as for
+            `student_zip`.
     """
     if repository_of(root) is None and not setting_of(root).is_none:
         raise BuildError(NO_REPOSITORY)
@@ -82,9 +83,11 @@ def handed_out(root: Path, name: str = "", server: str = "") -> tuple[str, bytes
 
 
 def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
-    """Make a zip of files, given by path. The same files give the same bytes.
+    """Return a zip of files. The same files give the same bytes.
 
-    Some of them can be run as programs.
+    Args:
+        files: the content of each file, by path.
+        executable: the paths of files that can be run as programs.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:

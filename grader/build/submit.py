@@ -1,9 +1,9 @@
-"""Submits the notebook in which it runs, and shows its points there.
+"""Submits the notebook in which it runs, and prints its points there.
 
 The builder copies this module into the notebooks (see `self_check_archive`), so it imports only
 the standard library and the cell protocol. It calls the API of the course's server, `grader
-serve`, which docs/serve.md describes. It raises nothing: a student who runs all cells of a
-notebook reads one line here.
+serve`, which docs/serve.md describes. `submit` raises no exception. It prints one line instead, for
+students who run all cells of a notebook.
 """
 
 import getpass
@@ -41,9 +41,9 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
 
     Args:
         names: the notebook's globals().
-        assignment: its name, as in "1-attention".
+        assignment: the assignment's name, such as "1-attention".
         server: the address of the course's server; "" if the course has no server.
-        file: the notebook's path, where it cannot be found out.
+        file: the notebook's path, if the notebook's front end does not show it.
     """
     if not server:
         print(
@@ -72,9 +72,9 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
 
 
 def _is_protected(server: str) -> bool:
-    """Return True if only the server can read the code.
+    """Return True if nobody but the server can read the student's code.
 
-    It can if the address begins with https, or is on this machine.
+    That is so if the address begins with https, or is on this machine.
     """
     parts = urlsplit(server)
     return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
@@ -86,7 +86,10 @@ def _is_protected(server: str) -> bool:
 def _content(names: Mapping[str, Any], assignment: str, file: str) -> bytes:
     """Return the bytes of this notebook.
 
-    In Colab they are the page's own copy; elsewhere they are the file on the disk.
+    In Colab these are the page's own copy. Elsewhere they are the content of the file.
+
+    Raises:
+        CannotSubmit: the file cannot be read, is not a notebook, or lacks an answer that has run.
     """
     if not file and (copy := _from_colab()) is not None:
         return copy
@@ -109,7 +112,11 @@ def _content(names: Mapping[str, Any], assignment: str, file: str) -> bytes:
 
 
 def _from_colab() -> bytes | None:
-    """Return what the page shows in Colab; None anywhere else."""
+    """Return the notebook that the page shows in Colab, or None outside Colab.
+
+    Raises:
+        CannotSubmit: Colab does not return the notebook.
+    """
     try:
         from google.colab import _message
     except ImportError:
@@ -123,7 +130,7 @@ def _from_colab() -> bytes | None:
 
 
 def _not_saved(names: Mapping[str, Any], saved: list[str]) -> list[str]:
-    """Return the exercises whose answer was last run with a text that is not in a saved cell."""
+    """Return the exercises whose answer last ran with a text that no saved cell contains."""
     shell = names.get("get_ipython")
     # As the student typed it: in `In`, IPython replaces lines such as `%time f(x)`.
     sources = shell().history_manager.input_hist_raw if shell else ()
@@ -132,7 +139,7 @@ def _not_saved(names: Mapping[str, Any], saved: list[str]) -> list[str]:
 
 
 def _text(source: object) -> str:
-    """Return the text of a cell, which nbformat may write as lines."""
+    """Return the source of a cell as one text. nbformat may store it as a list of lines."""
     return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
 
 
@@ -140,7 +147,7 @@ def _text(source: object) -> str:
 
 
 def _token(server: str) -> str:
-    """Return the code of this student, or the token of JupyterHub if the server accepts it.
+    """Return the student's code, or the JupyterHub token if the server accepts it.
 
     The code is read from the environment, from Colab's secrets or from a file that only its
     owner can read. If there is no code, the student is asked for it.
@@ -154,7 +161,10 @@ def _token(server: str) -> str:
 
 
 def _new_code(server: str) -> str:
-    """Ask the student for a code, and store it in the file. Colab deletes that file with the machine."""
+    """Ask the student for a code, store it in a file, and return it.
+
+    In Colab, the file is deleted with the machine.
+    """
     in_colab = f"Colab forgets it. To keep it, store it in Colab's Secrets as {SECRET}."
     lasts = in_colab if "google.colab" in sys.modules else "You need it only once."
     print(f"Open {server}, create a code under “Submit from the notebook”, and paste it here. {lasts}")
@@ -174,7 +184,7 @@ def _token_of_hub() -> str:
 
 
 def _given_code() -> str:
-    """Return the code from the environment or from Colab's secrets; "" without one."""
+    """Return the student's code from the environment or from Colab's secrets, or "" if it is in neither."""
     if code := os.environ.get(SECRET):
         return code
     try:
@@ -186,10 +196,14 @@ def _given_code() -> str:
 
 
 def _asked(question: str, *, hidden: bool = False, wanted: str = "") -> str:
-    """Ask the student a question and return the answer.
+    """Ask the student a question, and return the answer.
+
+    Args:
+        hidden: do not show the answer while the student types it.
+        wanted: the only answer to accept; "" for any answer.
 
     Raises:
-        CannotSubmit: the front end has no prompt, or the answer is empty, or it is not the wanted one.
+        CannotSubmit: the front end has no prompt, or the answer is empty or not the wanted one.
     """
     try:
         answer = (getpass.getpass if hidden else input)(question).strip()
@@ -213,9 +227,12 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def _send(server: str, token: str, assignment: str, content: bytes) -> tuple[str, dict[str, Any]]:
-    """Send the notebook, and return the token that the server accepts and its report on the new attempt.
+    """Send the notebook. Return the token that the server accepts, and its report on the new attempt.
 
-    If the server refuses the token of JupyterHub, the student is asked for a code.
+    If the server refuses a JupyterHub token, the student is asked for a code.
+
+    Raises:
+        CannotSubmit: the server refuses the notebook or the code, or does not answer.
     """
     try:
         return token, _post(server, token, assignment, content)
@@ -250,7 +267,7 @@ def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str,
 def _wait(server: str, token: str, told: dict[str, Any]) -> dict[str, Any]:
     """Print the state of an attempt until it is graded, and return the server's last report.
 
-    Returns after MOST_SECONDS even if the attempt is not graded yet.
+    After MOST_SECONDS, return even if the attempt is not graded yet.
     """
     said, deadline = "", time.monotonic() + MOST_SECONDS
     while not told["is_done"] and time.monotonic() < deadline:
@@ -267,11 +284,11 @@ def _signed(token: str) -> dict[str, str]:
 
 
 class _WrongToken(CannotSubmit):
-    """The server does not accept the code."""
+    """The server does not accept the student's code or token."""
 
 
 def _ask(request: Request) -> dict[str, Any]:
-    """Return the server's answer.
+    """Send a request to the server, and return the JSON of its answer.
 
     Raises:
         CannotSubmit: the server refuses the request or does not answer.
@@ -298,7 +315,7 @@ def _refusal(error: HTTPError) -> str:
 
 
 def _result(told: dict[str, Any]) -> str:
-    """Return the points of an attempt, and the explanation of each exercise that did not get all its points."""
+    """Return the text with the points of an attempt, and the explanation of each exercise without full points."""
     lines = [f"Attempt {told['attempt']}: {told['message']}"]
     if told["score"] is not None:
         lines[0] = f"Attempt {told['attempt']}: {told['score']:g} of {told['max_score']:g} points"

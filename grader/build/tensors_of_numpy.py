@@ -1,7 +1,8 @@
-"""Stands in for PyTorch in the self-check of a lesson that does not use it: the few functions that it needs, on NumPy.
+"""Replaces PyTorch in the self-check of a lesson that does not use it: the few functions it needs, based on NumPy.
 
-The builder puts this module into the notebook under the name `torch`. Only the modules of the self-check import it, so
-students of such a lesson need no PyTorch. The names, and the text of a dtype, are PyTorch's.
+The builder puts this module into the notebook under the name `torch`. Only the modules of the
+self-check import it, so students of such a lesson do not need PyTorch. The names, and the text of a
+dtype, are PyTorch's.
 """
 
 import builtins
@@ -18,7 +19,7 @@ inf = np.inf
 
 
 class Dtype:
-    """The type of a tensor's numbers; bfloat16 is not one of NumPy's."""
+    """The type of a tensor's numbers. NumPy itself has no bfloat16."""
 
     def __init__(self, name: str, of_numpy: Any) -> None:
         self.name, self.of_numpy = name, of_numpy
@@ -144,12 +145,12 @@ class Tensor:
 
 
 def _plain(value: Any) -> Any:
-    """Return the array of a tensor, and anything else as it is."""
+    """Return the array of a tensor, and any other value unchanged."""
     return value.array if isinstance(value, Tensor) else value
 
 
 def _method(function: Any) -> Any:
-    """Return a method that calls a function of NumPy on the tensor, and on what it is given."""
+    """Return a method that calls a NumPy function on the tensor and on the arguments of the method."""
 
     def apply(self: Tensor, *given: Any) -> Any:
         with np.errstate(all="ignore"):

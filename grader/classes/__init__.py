@@ -2,5 +2,5 @@
 
 In: `SubmissionFile` records. Out: grades in nbgrader's database, pages, JSON lines. `workers` runs
 submissions as jobs. `gradebook` is nbgrader's database, the only record of the points. `results`
-writes everything that belongs to a grade. nbgrader's own commands call `nbgrader_plugins`.
+writes all files that belong to a grade. nbgrader's own commands call `nbgrader_plugins`.
 """

@@ -1,7 +1,7 @@
 """The commands of an author: `grader build` and `grader prove`.
 
-The first makes the notebooks, and runs their solutions; or it says which notebooks are out of date. The second shows
-that each declared mistake fails its checks.
+`grader build` makes the notebooks and runs their solutions; with --check, it reports notebooks that
+are out of date. `grader prove` shows that each declared mistake fails its checks.
 """
 
 from pathlib import Path
@@ -21,7 +21,8 @@ from grader.report.text import number
 def run(options: BuildOptions, terminal: Terminal) -> int:
     """Make the notebooks, and return 1 if a solution does not earn all points.
 
-    With --check only compare, and return 1 if a notebook is out of date. With --watch, build until somebody stops it.
+    With --check, only compare the notebooks, and return 1 if one of them is out of date. With
+    --watch, build after each change until Ctrl-C.
     """
     if options.watch:
         watch(options.root, terminal)
@@ -42,9 +43,9 @@ def run(options: BuildOptions, terminal: Terminal) -> int:
 
 
 def _solution_is_right(root: Path, name: str, terminal: Terminal) -> bool:
-    """Grade the solution of a lesson, print its points, and return True unless it misses some.
+    """Grade the solution of a lesson, print its points, and return False if it lacks points.
 
-    A machine that cannot grade, such as one without Linux, builds all the same: it says why it does not grade.
+    On a machine that cannot grade, such as one without Linux, print the reason and return True.
     """
     from grader.commands.check import grade_file  # with the sandbox, which a build without points does not need
     from grader.submission.intake import find
@@ -67,7 +68,7 @@ def _solution_is_right(root: Path, name: str, terminal: Terminal) -> bool:
 
 
 def run_prove(options: ProveOptions, terminal: Terminal) -> int:
-    """Print for each exercise what was proven; return the exit status, which is 1 if a mistake passes."""
+    """Print the proof of each exercise, and return the exit status: 1 if an exercise is not proven, otherwise 0."""
     exercise = options.exercise
     known = [each.id for lesson in lessons().values() for each in lesson.exercises]
     if exercise is not None and exercise not in known:

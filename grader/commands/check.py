@@ -1,4 +1,4 @@
-"""`grader check`: grade one notebook, show the verdicts on the terminal, record nothing."""
+"""`grader check`: grades one notebook and shows the verdicts in the terminal, without recording them."""
 
 import os
 from functools import partial
@@ -29,9 +29,15 @@ CODE_QUALITY = Path("gl-code-quality-report.json")  # as GitLab's documentation 
 def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
     """Grade one notebook, and show its verdicts with reasons.
 
-    Return the exit status: 0 if it was graded, 1 if not or if it has too few points; raise Complaint for wrong use or a
-    machine that cannot grade. `early` is a fork server that was started early; it is used if its tier and device are
-    the chosen ones.
+    Args:
+        early: a fork server that was started early. It is used if it has the chosen tier and
+            device.
+
+    Returns:
+        the exit status: 0 if the notebook was graded, 1 if it was not or has too few points.
+
+    Raises:
+        Complaint: the options are wrong, or this machine cannot grade.
     """
     known = tuple(lessons())
     check_assignment(options.assignment, known)
@@ -56,7 +62,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
 
 
 def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: Terminal) -> None:
-    """Write the files for other programs.
+    """Write the results in the formats for other programs that the options name.
 
     Raises:
         CannotWrite: a file cannot be written.
@@ -81,7 +87,14 @@ def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: 
 def grade_file(
     file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None
 ) -> Grade:
-    """Grade one submission in this process; raise FileNotFoundError where the student notebook was never built."""
+    """Grade one submission in this process.
+
+    Args:
+        early: as for `run`.
+
+    Raises:
+        FileNotFoundError: the student notebook has not been built.
+    """
     lesson = lessons().get(file.assignment)
     released = master_notebook(options.root, file.assignment) if lesson else None
     secret, tier = course_secret(options.root), resolve_tier(options.isolation)

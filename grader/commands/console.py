@@ -1,4 +1,4 @@
-"""Print results on standard output, and everything else on standard error."""
+"""Prints results on standard output, and everything else on standard error."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Terminal:
     err: Console
 
     def say(self, text: object) -> None:
-        """Print a line on standard output, without markup."""
+        """Print a line on standard output. Brackets in the text have no special meaning."""
         self.out.print(str(text), markup=False, soft_wrap=True)
 
     def complain(self, text: object) -> None:
@@ -29,6 +29,6 @@ class Terminal:
 
 
 def check_assignment(assignment: str | None, known: Collection[str]) -> None:
-    """Raise Complaint if an assignment is not among the known ones; None stands for all."""
+    """Raise Complaint if an assignment is unknown. None means all assignments, and is always accepted."""
     if assignment is not None and assignment not in known:
         raise Complaint(f"there is no assignment {assignment!r}. Choose one of {', '.join(known)}.")

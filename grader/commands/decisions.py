@@ -1,7 +1,7 @@
 """Records the decisions of an instructor: `grader late` and `grader appeal`.
 
-The first records the lateness of a submission that no platform reports. The second records
-requests of students, lists them, and writes the decisions.
+`grader late` records how late a submission was, if no platform reports it. `grader appeal` records
+requests of students, lists them, and writes the decisions about them.
 """
 
 import json as json_format
@@ -26,7 +26,7 @@ from grader.report.text import clean, number, or_dash, who
 
 
 def set_late(options: LateOptions, terminal: Terminal) -> None:
-    """Write it into the gradebook and onto the student's page."""
+    """Write the delay of a submission into the gradebook and onto the student's page."""
     config = read_config(options.root, options.gradebook)
     url, course = config.gradebook, config.course_id
     before = _only_submission(options, read_class(url, course, options.assignment))
@@ -49,7 +49,7 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
 
 
 def _only_submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:
-    """Return the student's only submission.
+    """Return the student's only submission of the chosen assignment, or of all assignments.
 
     Raises:
         RecordError: there is no submission, or there are several.
@@ -69,7 +69,7 @@ OUTCOMES = {"": "open", "points": "points changed", "keep": "points kept"}
 
 
 def record_appeal(options: AppealOptions, terminal: Terminal) -> None:
-    """Record a student's request."""
+    """Record a student's appeal, and print its number."""
     config = read_config(options.root, options.gradebook)
     entry = submission_of(recorded_entries(config), options.submission, options.student)
     appeal = add_appeal(config.gradebook, config.course_id, entry, options.exercise, options.text)
@@ -79,7 +79,7 @@ def record_appeal(options: AppealOptions, terminal: Terminal) -> None:
 
 
 def list_appeals(options: AppealsOptions, terminal: Terminal) -> None:
-    """List the appeals that wait, or all."""
+    """List the appeals without a decision, or all appeals."""
     found = appeals_of(recorded_entries(read_config(options.root, options.gradebook)))
     found = [pair for pair in found if options.everything or not pair[1].outcome]
     if options.json is not None:
@@ -91,7 +91,7 @@ def list_appeals(options: AppealsOptions, terminal: Terminal) -> None:
 
 
 def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
-    """Write a decision into the gradebook and onto the student's page: other points, or the same ones."""
+    """Write a decision on an appeal into the gradebook and onto the student's page: new points, or the old points."""
     points = options.points
     config = read_config(options.root, options.gradebook)
     found = appeals_of(recorded_entries(config))
@@ -110,7 +110,7 @@ def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
 
 
 def _table(found: Sequence[tuple[GradebookEntry, Appeal]]) -> Table:
-    """Lay out appeals as a table."""
+    """Return a table of appeals."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in ("no.", "made", "student", "exercise", "points", "asks", ""):
         shown.add_column(head, overflow="fold", no_wrap=head in ("made", "exercise", "points"))

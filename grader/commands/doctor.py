@@ -1,4 +1,4 @@
-"""`grader doctor`: report what this machine supports, and what is missing."""
+"""`grader doctor`: reports what this machine supports, and what is missing."""
 
 import json
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from grader.sandbox.doctor import examine, report
 
 
 def run(options: DoctorOptions, terminal: Terminal) -> None:
-    """Print the report, and write it as a JSON object to a file."""
+    """Print the report about this machine, and write it as a JSON object to the file of --json."""
     machine = examine()
     if not is_standard_output(options.json):
         for line in report(machine):

@@ -1,7 +1,7 @@
 """Runs `grader export`.
 
-It writes the class in a service's format, the feedback under the service's names, or the
-autograder's zip.
+It writes the scores of the class in a service's format, the feedback as a zip that the service
+imports, or the autograder's zip.
 """
 
 from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def run(options: ExportOptions, terminal: Terminal) -> None:
 
 
 def _wrong_options(options: ExportOptions) -> str:
-    """Return a message about options that contradict each other, or "" if there are none."""
+    """Return a message about options that contradict each other, or "" if the options fit together."""
     service = options.service
     if options.autograder and service != "gradescope":
         return f"--autograder works only with gradescope, not with {service}"
@@ -78,14 +78,18 @@ def _wrong_options(options: ExportOptions) -> str:
 
 
 def _check_new(options: ExportOptions, *files: Path | None) -> None:
-    """Raise Complaint if a file that would be written exists already, unless it is a device."""
+    """Raise Complaint if a file to write exists already, unless it is a device or --force is given."""
     there = [str(path) for path in files if path is not None and path.is_file()]
     if there and not options.force:
         raise Complaint(f"already there: {', '.join(there)}. Choose another name, or pass --force to replace the file.")
 
 
 def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
-    """Pack the feedback on the downloaded submissions; raise WrongDownload where it has none, or another service's."""
+    """Return the feedback on the downloaded submissions, packed for the service.
+
+    Raises:
+        WrongDownload: the download contains no submissions, or is another service's.
+    """
     files, failed = find_all(options.submissions or (), tuple(lessons()), options.assignment, assignment_by_exercise())
     if problem := next((file.problem for file in failed if file.problem), None):
         raise WrongDownload(problem.message)
@@ -101,7 +105,7 @@ def _write(
     entries: Sequence[GradebookEntry],
     terminal: Terminal,
 ) -> None:
-    """Write the files, and name each of them on standard error."""
+    """Write the files that the options name, and print their paths on standard error."""
     if options.to is None:
         terminal.out.file.write(exported.text)
     else:
@@ -115,7 +119,7 @@ def _write(
 
 
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
-    """Yield lines on the students whose feedback is missing from the zip, or is about another submission."""
+    """Yield messages about students whose feedback is missing in the zip, or is about another submission."""
     if packed.not_graded:
         yield f"these students have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:
@@ -128,7 +132,7 @@ def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
 
 
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
-    """Yield what the file of scores does not show: students who are missing in it, and scores that may still change."""
+    """Yield messages about students whom the file of scores leaves out, and about scores that may still change."""
     if left_out:
         yield f"{service.capitalize()} does not know these students, so the file leaves them out: {some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]
@@ -145,7 +149,11 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
 
 
 def write_autograder(to: Path, options: ExportOptions, terminal: Terminal) -> None:
-    """Write the zip that grades one assignment at Gradescope; raise Complaint if none is named, or it is unknown."""
+    """Write the zip that grades one assignment at Gradescope.
+
+    Raises:
+        Complaint: no assignment is given, or it is unknown.
+    """
     known = tuple(lessons())
     if options.assignment is None:
         raise Complaint(f"the assignment is missing. Pass --assignment with one of {', '.join(known)}.")

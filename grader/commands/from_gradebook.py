@@ -1,4 +1,4 @@
-"""Read the class from the gradebook, for the commands that only show or export it; write its pages again."""
+"""Reads the class from the gradebook for commands that show or export it, and writes its pages again."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,9 @@ MOST_WITH_CHECKS = 2000
 
 
 def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Sequence[GradebookEntry]:
-    """Read the entries of one assignment, or of all assignments for None.
+    """Return the entries of an assignment, or of all assignments if `assignment` is None.
+
+    An entry is the gradebook's record of one submission.
 
     Raises:
         RecordError: there are no entries, or they cannot be read.
@@ -34,19 +36,31 @@ def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Seq
 
 
 def with_checks(config: CourseConfig, entries: Sequence[GradebookEntry]) -> Sequence[GradebookEntry]:
-    """Return entries with their grades' checks, which `recorded_entries` leaves out; RecordError if unreadable."""
+    """Return copies of entries whose grades contain their checks, which `recorded_entries` leaves out.
+
+    Raises:
+        RecordError: the gradebook cannot be read.
+    """
     grades = read_whole_grades(config.gradebook, config.course_id)
     whole = {(grade.student, grade.assignment): grade for grade in grades}
     return [replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade)) for entry in entries]
 
 
 def whole_class_page(config: CourseConfig, entries: Sequence[GradebookEntry], pages: str = "") -> str:
-    """Return the page of the class, with what it predicted; `pages` is as in `class_page`."""
+    """Return the page of the class with its predictions.
+
+    Args:
+        pages: the address of a student's page, as for `class_page`.
+    """
     return class_page(entries, class_predictions(config.results / "autograded", entries), pages)
 
 
 def write_page(config: CourseConfig, entry: GradebookEntry) -> Path:
-    """Write the student's page, as the gradebook has it now; return its path; RecordError if it cannot be written."""
+    """Write a student's feedback page from the gradebook's present content, and return its path.
+
+    Raises:
+        RecordError: the page cannot be written.
+    """
     student, assignment = entry.student.id, entry.assignment
     whole = read_entry(config.gradebook, config.course_id, student, assignment)
     page = page_of(whole or entry, autograded_notebook(config.results / "autograded", student, assignment))
@@ -54,7 +68,10 @@ def write_page(config: CourseConfig, entry: GradebookEntry) -> Path:
 
 
 def write_class_page(config: CourseConfig, everybody: Sequence[GradebookEntry], folder: Path) -> Path:
-    """Write the page of the class next to the students' pages in `folder`, and return its path."""
+    """Write the page of the class next to the students' pages in `folder`, and return its path.
+
+    For a large class, the page leaves out the checks.
+    """
     shown = with_checks(config, everybody) if len(everybody) <= MOST_WITH_CHECKS else everybody
     page = folder / "class.html"
     write_result(page, class_page(shown, pages=PAGES))
@@ -62,7 +79,10 @@ def write_class_page(config: CourseConfig, everybody: Sequence[GradebookEntry], 
 
 
 def write_pages_again(config: CourseConfig, entry: GradebookEntry) -> Path:
-    """Write the student's page, and that of the class if `grader grade` wrote one; return the path of the first."""
+    """Write a student's feedback page again, and return its path.
+
+    Also write the page of the class again, if `grader grade` has written one.
+    """
     page = write_page(config, entry)
     folder = config.results / "feedback"
     if (folder / "class.html").is_file():

@@ -1,6 +1,6 @@
-"""Reads and writes files whose paths the operator gave.
+"""Reads and writes files whose paths are on the command line.
 
-They are a platform's own file of the class, and those of --out, --html, --json and --feedback.
+These are a platform's own file of the class, and the files of --out, --html, --json and --feedback.
 """
 
 import codecs
@@ -21,16 +21,21 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # Blackboard's files begin 
 
 
 class CannotWrite(Complaint):
-    """A file cannot be written; the message names the file, the reason and the next step in one line."""
+    """A file cannot be written. The message names the file, the reason and the next step in one line."""
 
 
 def write_result(path: Path, content: str | bytes, *, private: bool = False) -> None:
-    """Write a file; make its folder first.
+    """Write a file. Create its folder if it does not exist.
 
-    After an error, a file that stood there before still stands there, whole. A link is followed. A device or a pipe is
-    written into, and never replaced by a file. With `private` only its owner may read the file; otherwise a file that
-    stood there keeps its permissions. Raise CannotWrite if the path is a folder, you may not write there, or the disk
-    is full.
+    After an error, an earlier file with this path is still there and complete. A link is followed.
+    A device or a pipe is written to, and never replaced by a file.
+
+    Args:
+        private: let only the file's owner read the file. Otherwise an earlier file keeps its
+            permissions.
+
+    Raises:
+        CannotWrite: the path is a folder, the user may not write there, or the disk is full.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     with writing(path):
@@ -51,7 +56,11 @@ def write_result(path: Path, content: str | bytes, *, private: bool = False) -> 
 
 
 def write_lines(path: Path, lines: Iterable[str], out: IO[str]) -> None:
-    """Write lines of text to a file, or to `out` where the path is "-"; raise CannotWrite as `write_result`."""
+    """Write lines of text to a file, or to `out` if the path is "-".
+
+    Raises:
+        CannotWrite: as for `write_result`.
+    """
     text = "".join(f"{line}\n" for line in lines)
     if is_standard_output(path):
         out.write(text)
@@ -60,15 +69,15 @@ def write_lines(path: Path, lines: Iterable[str], out: IO[str]) -> None:
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Return True if "-" was given as a path, which stands for standard output."""
+    """Return True if a path is "-", which means standard output."""
     return path is not None and str(path) == "-"
 
 
 def _let_the_kernel_check(path: Path) -> None:
-    """Open a link for writing, and close it again, so that the kernel raises OSError if the link must not be followed.
+    """Open a link for writing and close it again, so that the kernel can refuse the link with OSError.
 
-    In a folder like /tmp another user may have put the link there. Linux then refuses to follow it
-    (fs.protected_symlinks), but only where the link itself is opened, and not what it leads to.
+    In a folder like /tmp, another user may have made the link. Linux then refuses to follow it
+    (fs.protected_symlinks), but only if the link itself is opened, and not its target.
     """
     if path.is_symlink() and path.is_file():
         os.close(os.open(path, os.O_WRONLY))
@@ -76,7 +85,7 @@ def _let_the_kernel_check(path: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an OSError in the context into a CannotWrite, which says what is wrong with this file or folder."""
+    """Convert an OSError in the context to a CannotWrite with the reason why this path cannot be written."""
     try:
         yield
     except OSError as error:
@@ -84,7 +93,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _reason(path: Path, error: OSError) -> str:
-    """Return a message that says why a path cannot be written, and what to do."""
+    """Return the reason why a path cannot be written, and the next step."""
     match error.errno:
         case errno.EISDIR:
             return "it is a folder. Pass the path of a file."
@@ -99,9 +108,11 @@ def _reason(path: Path, error: OSError) -> str:
 
 
 def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
-    """Apply a function to the text of a platform's file, such as a gradebook export; return its result.
+    """Call a function with the text of a platform's file, such as a gradebook export, and return its result.
 
-    Raise WrongOwnFile, which names the file, if it cannot be read, or is no such file.
+    Raises:
+        WrongOwnFile: the file cannot be read, or the function raised this error. The message names
+            the file.
     """
     try:
         content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""`grader grade`: grade a class, and write gradebook, feedback pages, JSON lines and a table."""
+"""`grader grade`: grades a class, and writes the gradebook, feedback pages, JSON lines and a table."""
 
 from __future__ import annotations
 
@@ -45,9 +45,14 @@ GRADED, SOME_NOT_GRADED = 0, 1  # exit statuses
 
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
-    """Grade, record and report; return the exit status: 1 if a submission was not graded, else 0.
+    """Grade a class, record the grades, and report them.
 
-    `server` is a fork server that was started early; it is used if its tier and device are the chosen ones.
+    Args:
+        server: a fork server that was started early. It is used if it has the chosen tier and
+            device.
+
+    Returns:
+        the exit status: 1 if a submission was not graded, otherwise 0.
     """
     known = tuple(lessons())
     check_assignment(options.assignment, known)
@@ -77,10 +82,12 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
 
 
 def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
-    """Find the submissions; with --student, only those of this student.
+    """Return the submissions, and a record of each path in which none can be found.
+
+    With --student, return only this student's submissions.
 
     Raises:
-        the same exceptions as `find_all`, and NoSuchPath if the student has no submission.
+        NoSuchPath: the student has no submission; or the same exceptions as `find_all`.
     """
     names = pattern_of_names(options.names) if options.names else None
     files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise(), names)
@@ -99,7 +106,10 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
 
 
 def _check_paths(options: GradeOptions) -> None:
-    """Raise Complaint if a path is the course itself, as with an empty shell variable: "" means "."."""
+    """Raise Complaint if a path is the course's own folder.
+
+    This happens with an empty shell variable, because "" means ".".
+    """
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
     if course is not None:
         raise Complaint(f"{course} is the course's own folder. Pass a notebook, a folder of submissions, or a zip.")
@@ -114,8 +124,13 @@ def prepare(
 ) -> tuple[Course, Workers]:
     """Choose device, tier and workers, on this machine or on a cluster. Closing the stack ends the workers.
 
-    `assignments` has that of each submission. Raise SecretError, NoDevice, IsolationError or NoCluster if what was
-    asked for is not there.
+    Args:
+        assignments: the assignment of each submission.
+        server: as for `run`.
+
+    Raises:
+        SecretError: the course secret cannot be used.
+        NoDevice, IsolationError, NoCluster: the requested device, tier or cluster is not available.
     """
     secret = course_secret(options.root)
     if options.scheduler is None:
@@ -136,7 +151,10 @@ def prepare(
 
 
 def _run_trainings(assignments: Iterable[str]) -> Mapping[str, bytes]:
-    """Run the reference's trainings of some lessons, unless this machine has; return the files that keep them."""
+    """Run the reference's training of these assignments, and return the files with the recorded training runs.
+
+    A training run that this machine has recorded already is not repeated.
+    """
     for name in set(assignments) & lessons().keys():
         run_trainings(lessons()[name])
     return read_kept()
@@ -144,21 +162,21 @@ def _run_trainings(assignments: Iterable[str]) -> Mapping[str, bytes]:
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """The results of a run."""
+    """The results of one run of `grader grade`."""
 
-    entries: Sequence[GradebookEntry]  # of this run's submissions alone
+    entries: Sequence[GradebookEntry]  # only for submissions of this run
     gradebook: str  # URL
     class_page: Path
-    not_counted_late: Sequence[GradebookEntry]  # marked late by the platform, and not late by the gradebook
+    not_counted_late: Sequence[GradebookEntry]  # late for the platform but not for the gradebook
 
 
 class CannotStart(Complaint):
-    """The gradebook, or a file to write, cannot be opened; nothing was graded."""
+    """The gradebook, or a file to write, cannot be opened. Nothing was graded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Outputs:
-    """Where grades go."""
+    """The places to which a run writes its grades."""
 
     config: CourseConfig
     results: ResultsWriter
@@ -167,7 +185,11 @@ class _Outputs:
 
 
 def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
-    """Open gradebook and files before grading: what cannot be written raises CannotStart now, not after an hour."""
+    """Open the gradebook and the files before grading, so that errors appear now and not after an hour.
+
+    Raises:
+        CannotStart: the gradebook or a file cannot be opened.
+    """
     # These modules import nbgrader, which takes a second: meanwhile the workers start.
     from grader.classes.gradebook.config import read_config
     from grader.classes.gradebook.writer import open_gradebook
@@ -234,9 +256,11 @@ def _grade(
 def _results(
     outputs: _Outputs, files: Sequence[SubmissionFile], done: Set[tuple[str, str]], others: Sequence[GradebookEntry]
 ) -> Results:
-    """Write the page of the whole class, and collect what to show of this run.
+    """Write the page of the whole class, and return the results of this run.
 
-    `done` has student and assignment of those of `files` that are in the gradebook, `others` what to show of the rest.
+    Args:
+        done: student and assignment of the submissions in the gradebook.
+        others: the entries of all other submissions, for the table.
     """
     from grader.classes.gradebook.reader import read_class
     from grader.commands.from_gradebook import write_class_page
@@ -255,7 +279,7 @@ def _results(
 
 
 def _about_late(entries: Sequence[GradebookEntry]) -> str:
-    """Return a message that some submissions are late according to the platform, but not according to the gradebook."""
+    """Return a message about submissions that are late for the platform but not for the gradebook."""
     names = ", ".join(sorted({entry.assignment for entry in entries}))
     return (
         f"{len(entries)} of these have LATE in their file names. The gradebook has no due date for {names}, so it does "
@@ -266,7 +290,11 @@ def _about_late(entries: Sequence[GradebookEntry]) -> str:
 
 @contextmanager
 def _lines(path: Path) -> Iterator[Callable[[str], None]]:
-    """Open the file of JSON lines, make its folder first, and yield what writes a line at once; raise as `writing`."""
+    """Open the file of JSON lines, and yield a function that writes a line at once. Create its folder first.
+
+    Raises:
+        CannotWrite: as for `writing`.
+    """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("w", encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Grade one submission inside Gradescope's container: `python -m grader.commands.gradescope /autograder`.
+"""Grades one submission inside Gradescope's container: `python -m grader.commands.gradescope /autograder`.
 
-It reads source/settings.json and submission/, and writes results/results.json. `grader export gradescope --autograder`
-makes the zip that installs it there.
+It reads source/settings.json and submission/, and writes results/results.json. `grader export
+gradescope --autograder` makes the zip that installs this program there.
 """
 
 import json
@@ -22,7 +22,11 @@ STUDENT = "submission"  # the student's name in the grade; Gradescope itself kno
 
 
 def main(root: Path) -> int:
-    """Grade the file in submission/ and write results.json, also after an error; return 1 for a fault of ours, or 0."""
+    """Grade the file in submission/ and write results.json, also after an error.
+
+    Returns:
+        the exit status: 1 after a grader error, otherwise 0.
+    """
     assignment = ""
     try:
         settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
@@ -43,7 +47,11 @@ def main(root: Path) -> int:
 
 
 def _grade(folder: Path, settings: dict) -> Grade:
-    """Start a fork server, and grade the notebook in the folder of uploads with it, as source/settings.json says."""
+    """Grade the notebook in the folder of uploads with a new fork server.
+
+    Args:
+        settings: the content of source/settings.json.
+    """
     file = find_one(folder, settings["assignment"])
     with Server(isolation=settings["isolation"]) as server:
         grading = GradingSettings(secret=settings["secret"], device="cpu", tier=server.isolation)
@@ -53,9 +61,12 @@ def _grade(folder: Path, settings: dict) -> Grade:
 
 
 def find_one(folder: Path, assignment: str) -> SubmissionFile:
-    """Find the one notebook among the uploaded files that is named after the assignment, or else the one notebook.
+    """Return the notebook among the uploaded files that is named after the assignment.
 
-    Raise Unreadable if no notebook was uploaded, or several from which the grader cannot choose.
+    If no single notebook has that name, return the only notebook.
+
+    Raises:
+        Unreadable: no notebook was uploaded, or several from which the grader cannot choose.
     """
     notebooks = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._")
     named = [path for path in notebooks if assignment_in(path.stem, (assignment,))]

@@ -1,4 +1,7 @@
-"""Start the fork server before this process imports torch, so that both import it at the same time."""
+"""Starts the fork server before this process imports torch, so that both import it at the same time.
+
+A fork server is a process that starts a sandbox for each submission.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -16,9 +19,9 @@ def head_start(
 ) -> Iterator[ServerProcess | None]:
     """Start a fork server for the CPU, yield it before it is ready, and close it at the end.
 
-    Yield None if notebooks will run on a GPU, or if the server may not be needed because there are grades
-    already and `force` is off. Yield None after an error, too: the workers start a server of their own, meet the same
-    error, and report it.
+    Yield None if notebooks will run on a GPU. Also yield None if there are grades already and
+    `force` is False, because then nothing may have to be graded. After an error, yield None, too:
+    the workers start their own server, get the same error, and report it.
     """
     on_cpu = device == "cpu" or (device == "auto" and not visible_gpu().devices)
     if not on_cpu or not (force or is_new(root, gradebook)):
@@ -34,6 +37,10 @@ def head_start(
 
 
 def is_new(root: Path, gradebook: str | None) -> bool:
-    """Return True if the gradebook has no file yet; do not import nbgrader. Without a URL, it is the course's own."""
+    """Return True if the file of the gradebook does not exist yet. Do not import nbgrader, which is slow.
+
+    Args:
+        gradebook: the gradebook's URL, or None for gradebook.db in the course's folder.
+    """
     file = Path(gradebook.removeprefix("sqlite:///")) if gradebook else root / "gradebook.db"
     return not file.exists()

@@ -1,4 +1,4 @@
-"""`grader init`: make a course of one's own, a folder in which everything works without a copy of the repository."""
+"""`grader init`: makes a course of your own, a folder in which all commands work without the repository."""
 
 import re
 import shlex
@@ -56,7 +56,7 @@ PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
 
 
 def run(options: InitOptions, terminal: Terminal) -> None:
-    """Make the course, or add an exercise to it; print the new files and the next commands."""
+    """Make a course, or add an exercise to one. Print the new files and the next commands."""
     if options.exercise is not None:
         _add_exercise(options, terminal)
         return
@@ -74,7 +74,7 @@ def run(options: InitOptions, terminal: Terminal) -> None:
 
 
 def _add_exercise(options: InitOptions, terminal: Terminal) -> None:
-    """Add an exercise to the course of this folder, and print which files to change."""
+    """Add an exercise to the course in this folder, and print the files to change."""
     if options.folder or options.lesson or options.empty or options.exercise is None:
         raise Complaint(
             "--exercise adds to the course that you are in. Do not pass a folder, --lesson or --empty with it."
@@ -89,13 +89,19 @@ def _add_exercise(options: InitOptions, terminal: Terminal) -> None:
 
 
 class FolderInUse(Complaint):
-    """There is something at the path of the new course."""
+    """A file, or a folder with content, is already at the path of the new course."""
 
 
 def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float = 0.0) -> None:
     """Make a course with copies of these lessons. If a step fails, remove everything that was made.
 
-    Raise FolderInUse if the folder is not empty, or a file; OSError if it cannot be written.
+    Args:
+        lessons: by assignment.
+        late_per_day: the late penalty in points per day.
+
+    Raises:
+        FolderInUse: the folder is not empty, or is a file.
+        OSError: the folder cannot be written.
     """
     there = folder.is_dir()
     if (there and any(folder.iterdir())) or (not there and folder.is_symlink()) or folder.is_file():
@@ -114,7 +120,12 @@ def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float
 
 
 def _write(course: Path, lessons: Mapping[str, Lesson], name: str, late_per_day: float) -> None:
-    """Write all files of a course with this name."""
+    """Write all files of a new course.
+
+    Args:
+        name: the name of the course in nbgrader_config.py.
+        late_per_day: the late penalty in points per day.
+    """
     for part in ("submitted", "solutions", "notebooks", OWN_LESSONS):
         (course / part).mkdir(parents=True)
     (course / OWN_LESSONS / "__init__.py").write_text(PACKAGE, "utf-8")
@@ -130,7 +141,7 @@ def _write(course: Path, lessons: Mapping[str, Lesson], name: str, late_per_day:
 
 
 def _copy_lesson(course: Path, assignment: str) -> None:
-    """Copy a lesson: its script with the pictures that it shows, its notebooks, and its package."""
+    """Copy a lesson: its script with the script's pictures, its notebooks, and its package."""
     source, package = shipped_root(), shipped_packages()[assignment]
     script = source / "solutions" / f"{assignment}.py"
     pictures = PICTURE.findall(script.read_text("utf-8"))
@@ -150,7 +161,7 @@ def _copy_lesson(course: Path, assignment: str) -> None:
 
 
 def _copy_pages(course: Path, lessons: Collection[Lesson]) -> None:
-    """Copy the pages of docs/ that students read, and those that notebooks link to; fit students.md to the lessons.
+    """Copy the pages of docs/ that students read or notebooks link to, and adapt students.md to the lessons.
 
     A course on another subject gets only students.md, the start page of its zip for students.
     """

@@ -1,4 +1,4 @@
-"""`grader docs`: show the manual in a browser."""
+"""`grader docs`: shows the manual in a browser."""
 
 import webbrowser
 

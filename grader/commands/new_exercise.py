@@ -1,7 +1,7 @@
 """`grader init --exercise "1.4 Means"`: adds an exercise that works, for its author to change.
 
-It is a module with the declaration, an entry in LESSON, and two cells at the end of the lesson's script. A lesson that
-is not there yet is made, too.
+The exercise consists of a module with the declaration, an entry in LESSON, and two cells at the end
+of the lesson's script. If the lesson does not exist yet, it is made, too.
 """
 
 import ast
@@ -20,11 +20,12 @@ def add_exercise(root: Path, heading: str) -> list[Path]:
     """Add an exercise to a course, and return the files that were written or changed.
 
     Args:
-        heading: the id and the title, as in "1.4 Means of rows". The number before the dot is the lesson's.
+        heading: the id and the title, as in "1.4 Means of rows". The number before the dot is the
+            lesson's.
 
     Raises:
-        Complaint: the heading cannot be used, there is such an exercise, or the lesson is not declared in the
-            usual form.
+        Complaint: the heading cannot be used, the exercise exists already, or the lesson is not
+            declared in the usual form.
     """
     number, id, title, name = _parts(heading)
     package = root / OWN_LESSONS / f"lesson_{number}"
@@ -51,7 +52,11 @@ def add_exercise(root: Path, heading: str) -> list[Path]:
 
 
 def _parts(heading: str) -> tuple[str, str, str, str]:
-    """Return the lesson's number, the exercise's id, its title, and the name of its function."""
+    """Return the lesson's number, the exercise's id, its title, and the name of its function.
+
+    Raises:
+        Complaint: the heading does not have this form.
+    """
     try:
         id, title = id_and_title(heading)
     except DeclarationError as error:
@@ -65,13 +70,17 @@ def _parts(heading: str) -> tuple[str, str, str, str]:
 
 
 def _filled(template: str, values: dict[str, str]) -> str:
-    """Return a template in which values replace their names in angle brackets."""
+    """Return a template in which values replace their names in angle brackets, such as `<title>`."""
     text = (TEMPLATES / template).read_text("utf-8")
     return re.sub(r"<(\w+)>", lambda match: values[match[1]], text)
 
 
 def _lesson_call(path: Path, declaration: str) -> dict[str, ast.expr]:
-    """Return the keywords of `LESSON = Lesson(…)` in a declaration."""
+    """Return the keyword arguments of `LESSON = Lesson(…)` in a declaration.
+
+    Raises:
+        Complaint: the declaration contains no such statement.
+    """
     for node in ast.parse(declaration, str(path)).body:
         names = {target.id for target in getattr(node, "targets", ()) if isinstance(target, ast.Name)}
         call = getattr(node, "value", None)
@@ -81,7 +90,11 @@ def _lesson_call(path: Path, declaration: str) -> dict[str, ast.expr]:
 
 
 def _assignment(path: Path, declaration: str) -> str:
-    """Return the assignment of a lesson, from its declaration."""
+    """Return the assignment of a lesson, read from its declaration.
+
+    Raises:
+        Complaint: the declaration does not contain it as a string.
+    """
     value = _lesson_call(path, declaration).get("assignment")
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
         raise Complaint(f'{path}: write the assignment of LESSON as a string, as in assignment="1-tables"')
@@ -89,7 +102,11 @@ def _assignment(path: Path, declaration: str) -> str:
 
 
 def _with_entry(path: Path, declaration: str, module: str, constant: str) -> str:
-    """Return a declaration that imports an exercise and lists it last in LESSON."""
+    """Return a declaration that also imports an exercise and lists it last in LESSON.
+
+    Raises:
+        Complaint: the declaration does not contain the exercises as a tuple.
+    """
     exercises = _lesson_call(path, declaration).get("exercises")
     if not isinstance(exercises, ast.Tuple):
         raise Complaint(f"{path}: write the exercises of LESSON as a tuple, as in exercises=(MEANS, SUMS)")

@@ -1,6 +1,7 @@
-"""The options and arguments of each command, as the fields of a record; they are defined nowhere else.
+"""The options and arguments of each command, as the fields of a record. They are defined only here.
 
-`takes` gives a command the options of a record. A field without an option is for who calls the command from Python.
+`takes` gives a command the options of a record. A field without an option is for Python code that
+calls the command.
 """
 
 import functools
@@ -19,9 +20,9 @@ Record = TypeVar("Record")
 
 
 def takes(record: type[Record]) -> Callable[[Callable[[Record], int | None]], Callable[..., None]]:
-    """Return a decorator that turns a function of a record into a command; the record's fields become its options.
+    """Return a decorator that makes a command from a function. The fields of the record become its options.
 
-    The function returns the exit status, or None for 0.
+    The function takes the record, and returns the exit status or None for 0.
     """
     hints = get_type_hints(record, include_extras=True)
     own = {each.name: each.default for each in fields(record)}  # type: ignore[arg-type]  # it is a dataclass
@@ -77,7 +78,7 @@ Student = Annotated[str, Argument(help="The student's id in the gradebook.")]
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
-    """The options of a command. Each kind is a frozen dataclass, whose fields are passed by name."""
+    """The options of a command. Each subclass is a frozen dataclass whose fields are passed by name."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
@@ -154,7 +155,7 @@ class GradeOptions(InCourse):
     worksheet: Annotated[
         Path | None, Option(help="Moodle's grading worksheet. Submissions that it lists as drafts get a flag.")
     ] = None
-    student: str | None = None  # grade this student alone
+    student: str | None = None  # grade only this student
 
 
 class CheckOptions(InCourse):

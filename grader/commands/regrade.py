@@ -1,4 +1,4 @@
-"""`grader regrade`: grade one student's recorded submission again, and print the changes."""
+"""`grader regrade`: grades one student's recorded submissions again, and prints the changes."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -17,7 +17,7 @@ SUBMITTED = "submitted"  # nbgrader's folder of submissions
 
 
 def run(options: RegradeOptions, terminal: Terminal) -> int:
-    """Grade one student's submissions again; return the exit status."""
+    """Grade one student's submissions again, print the changes, and return the exit status."""
     student = options.student
     config = read_config(options.root, options.gradebook)
     folder = config.results / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
@@ -35,7 +35,11 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
 
 
 def _folder_with(student: str, submitted: Path) -> Path:
-    """Return the folder of all submissions, if the student has some there; else raise RecordError."""
+    """Return the folder of all submissions, if it contains submissions of the student.
+
+    Raises:
+        RecordError: the folder contains no submission of the student.
+    """
     if Path(student).name != student or not (submitted / student).is_dir():
         raise RecordError(
             f"{submitted / student} contains no submission of {clean(student)!r}. If it came in a zip, pass that: "

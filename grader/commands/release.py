@@ -1,8 +1,8 @@
-"""Makes the files of a release from the tag that is checked out.
+"""Makes the files of a release from the git tag that is checked out.
 
 Run it with `make release`, or with `python -m grader.commands.release dist`.
 
-The same tag gives the same bytes: the commit of the tag dates the files of the wheel, and
+The same tag gives the same bytes: the files of the wheel have the date of the tag's commit, and
 pyproject.toml pins the tools that build it. A zip for Gradescope is not among the files, because it
 contains a course's secret; `grader export gradescope` makes it from the wheel.
 """
@@ -25,14 +25,16 @@ MOST_NAMED = 3  # changed files in one message
 
 
 class CannotRelease(Complaint):
-    """The repository is not ready for a release; the message names the reason and the next step."""
+    """The repository is not ready for a release. The message names the reason and the next step."""
 
 
 def release(root: Path, folder: Path) -> list[Path]:
-    """Write the wheel, its constraints, the students' zip and their checksums; return the paths.
+    """Write the wheel, its constraints, the students' zip and their checksums. Return the paths.
 
-    Raise CannotRelease if the tag, the working tree or the repository's name is not in order, or if the wheel cannot be
-    built; BuildError if the notebooks cannot.
+    Raises:
+        CannotRelease: the tag, the working tree or the repository's name is not in order, or the
+            wheel cannot be built.
+        BuildError: the notebooks cannot be built.
     """
     date = date_of_tag(root)
     if repository_of(root) is None and not setting_of(root).is_none:
@@ -50,7 +52,11 @@ def release(root: Path, folder: Path) -> list[Path]:
 
 
 def date_of_tag(root: Path) -> str:
-    """Return the commit's seconds since 1970; CannotRelease if files are changed, or it has no tag with the version."""
+    """Return the time of the commit that is checked out, as text, in seconds since 1970.
+
+    Raises:
+        CannotRelease: files have changed, or the commit has no tag with the grader's version.
+    """
     refuse_changes(root, "commit them, or `git stash` them")
     wanted = f"v{__version__}"
     if wanted not in _git(root, "tag", "--points-at", "HEAD").split():
@@ -63,7 +69,11 @@ def date_of_tag(root: Path) -> str:
 
 
 def refuse_changes(root: Path, advice: str) -> None:
-    """Raise CannotRelease if a file differs from its committed version."""
+    """Raise CannotRelease if a file differs from its committed version.
+
+    Args:
+        advice: the next step, for the message.
+    """
     if changed := _git(root, "status", "--porcelain").splitlines():
         names = ", ".join(line.split(maxsplit=1)[1] for line in changed[:MOST_NAMED])
         more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
@@ -71,7 +81,14 @@ def refuse_changes(root: Path, advice: str) -> None:
 
 
 def wheel(root: Path, folder: Path, date: str) -> Path:
-    """Build the wheel, with one date for all its files; return its path; raise CannotRelease if pip cannot build it."""
+    """Build the wheel, and return its path.
+
+    Args:
+        date: the date of all files in the wheel, in seconds since 1970.
+
+    Raises:
+        CannotRelease: pip cannot build the wheel.
+    """
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
     problem, advice = "pip did not build the wheel", f"run: pip wheel --no-deps {root}"
     _output([*pip, "--wheel-dir", str(folder), str(root)], problem, advice, SOURCE_DATE_EPOCH=date)
@@ -79,10 +96,10 @@ def wheel(root: Path, folder: Path, date: str) -> Path:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """Return git's output.
+    """Run git in the repository, and return its output.
 
     Raises:
-        CannotRelease: git is missing, or this is not a repository.
+        CannotRelease: git is missing, or `root` is not a repository.
     """
     try:
         advice = "run this command in a git clone of the repository"
@@ -92,10 +109,14 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def _output(command: list[str], problem: str, advice: str, **environment: str) -> str:
-    """Return the output of a program.
+    """Run a program, and return its output.
+
+    Args:
+        problem, advice: the beginning and the end of the error message.
+        environment: environment variables to add.
 
     Raises:
-        CannotRelease: the program failed; the message is the last line that it printed.
+        CannotRelease: the program failed. The message contains the last line that it printed.
     """
     ran = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if ran.returncode:
@@ -105,7 +126,10 @@ def _output(command: list[str], problem: str, advice: str, **environment: str) -
 
 
 def main() -> None:
-    """Write the release into the folder that the first argument names, or into dist, and print the paths."""
+    """Write the release into a folder and print the paths.
+
+    The first argument names the folder. Without it, the folder is dist.
+    """
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
     try:
         for path in release(course_root(), folder):

@@ -1,4 +1,4 @@
-"""Runs `grader report`, which shows the class as the gradebook has it.
+"""Runs `grader report`, which shows the class from the gradebook.
 
 The formats are a table, a page, JSON and PDF, and CSV for the items.
 """
@@ -24,7 +24,7 @@ from grader.report.terminal import table
 
 
 def run(options: ReportOptions, terminal: Terminal) -> None:
-    """Show the class on the terminal, or write files."""
+    """Show the class in the terminal, or write the files that the options name."""
     json, config = options.json, read_config(options.root, options.gradebook)
     entries = recorded_entries(config)
     if options.html is options.items is json is options.pdf is None:
@@ -47,7 +47,7 @@ def run(options: ReportOptions, terminal: Terminal) -> None:
 
 
 def _pages_from(report: Path, config: CourseConfig) -> str:
-    """Return the address of the students' pages as seen from the report of the class; "" if there are no pages."""
+    """Return the relative address of the students' pages from the class report, or "" if there are no pages."""
     folder = config.results / "feedback"
     return f"{quote(relpath(folder, report.parent))}/{PAGES}" if folder.is_dir() else ""
 
@@ -55,7 +55,12 @@ def _pages_from(report: Path, config: CourseConfig) -> str:
 def _write_pdfs(
     folder: Path, config: CourseConfig, entries: Sequence[GradebookEntry], with_all: Sequence[GradebookEntry]
 ) -> int:
-    """Print each entry's page as <student>/<assignment>/<assignment>.pdf, `with_all` as class.pdf; count the former."""
+    """Print each entry's feedback page and the class report as PDF. Return the number of feedback pages.
+
+    Args:
+        folder: gets <student>/<assignment>/<assignment>.pdf and class.pdf.
+        with_all: the entries with their checks, for the class report.
+    """
     wanted = [(entry.student.id, entry.assignment) for entry in entries if entry.status != "missing"]
     count = 0
     with pdf_printer() as printed:

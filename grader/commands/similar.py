@@ -1,4 +1,4 @@
-"""`grader similar`: list answers of a class that share rare code, for a person to review."""
+"""`grader similar`: lists answers of a class that share rare code, for a person to review."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ NOT_GIVEN = (Role.TOOLS, Role.CHECK)  # machinery that nobody copies from, and l
 
 
 def run(options: SimilarOptions, terminal: Terminal) -> None:
-    """Compare the recorded submissions of a class, and show what they share."""
+    """Compare the recorded submissions of a class, and show the rare code that they share."""
     root = options.root
     check_assignment(options.assignment, tuple(lessons()))
     config = read_config(root, options.gradebook)
@@ -44,7 +44,7 @@ def run(options: SimilarOptions, terminal: Terminal) -> None:
 def _compare_assignment(
     root: Path, assignment: str, autograded: Path, entries: Sequence[GradebookEntry], terminal: Terminal
 ) -> list[ComparedExercise]:
-    """Compare the submissions of one assignment, exercise by exercise."""
+    """Compare the submissions of one assignment, and return the result for each exercise."""
     read = [*recorded_answers(autograded, entries)]
     if missing := [each for each in read if isinstance(each, str)]:
         terminal.complain(f"{assignment}: {autograded} contains no notebook of {some(missing)}. Grade the class again.")
@@ -68,7 +68,10 @@ def _compare_assignment(
 
 
 def given_code(root: Path, assignment: str) -> Mapping[str, Sequence[Fragments]]:
-    """Return for each exercise the fragments of its solution, and of all code in the student notebook."""
+    """Map each exercise to the fragments of the code that students were given, and of its solution.
+
+    The given code is that of the student notebook. A fragment is a short run of words of code.
+    """
     cells = master_notebook(root, assignment).cells
     released = given_fragments(
         [cell.source for cell in cells if cell.cell_type == "code" and role(cell.id) not in NOT_GIVEN]

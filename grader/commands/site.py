@@ -1,4 +1,4 @@
-"""`grader site`: the course as static pages, for any web server, or for reading from a disk."""
+"""`grader site`: writes the course as static pages, for any web server, or for reading from a disk."""
 
 from nbclient.exceptions import CellExecutionError
 

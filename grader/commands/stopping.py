@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: end the command in order, and never in the middle of an import."""
+"""Handles Ctrl-C and SIGTERM: they end a command in an orderly way, and never in the middle of an import."""
 
 from __future__ import annotations  # sys.UnraisableHookArgs is there for type checkers alone
 
@@ -12,7 +12,7 @@ _raised: list[int] = []  # the signal for which `Stopped` was raised
 
 
 class Stopped(KeyboardInterrupt):
-    """Somebody ends this command: by Ctrl-C, or with SIGTERM."""
+    """Somebody stopped this command with Ctrl-C or SIGTERM."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -20,12 +20,13 @@ class Stopped(KeyboardInterrupt):
 
 
 def install() -> None:
-    """Let the first SIGINT or SIGTERM raise `Stopped` in the main thread; a second one ends the process at once.
+    """Make the first SIGINT or SIGTERM raise `Stopped` in the main thread, and a second one end the process at once.
 
-    Nothing may swallow the stop. A library may catch KeyboardInterrupt while it is imported, and go on without what it
-    was about to import; so a signal that comes during an import waits until the import is done. Python ignores what
-    a destructor or a fork handler raises; so `Stopped` is then raised again. Code in C may drop any exception, so a
-    command that runs long must call `check` now and then.
+    Nothing may swallow a stop, for which there are three dangers. A library may catch
+    KeyboardInterrupt during an import, and continue without the module that it was importing. So a
+    signal during an import waits until the import is finished. Python ignores exceptions in a
+    destructor or a fork handler, so `Stopped` is then raised again. C code may drop any exception,
+    so a command that runs long must call `check` now and then.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
@@ -35,7 +36,7 @@ def install() -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
-    """Raise `Stopped`, or, during an import, try again a little later."""
+    """Raise `Stopped`. During an import, try again a little later instead."""
     _reset()
     if _imports(frame):
         _later(number)
@@ -45,13 +46,13 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
 
 
 def check() -> None:
-    """Raise `Stopped` again if it was raised before, and something has dropped it."""
+    """Raise `Stopped` again if it was raised before, because something has dropped it."""
     if _raised:
         raise Stopped(_raised[0])
 
 
 def _on_ignored(ignored: sys.UnraisableHookArgs) -> None:
-    """Raise a `Stopped` that Python ignores again, a little later; print every other error as Python does."""
+    """Handle an exception that Python ignores: raise `Stopped` again a little later, and print any other error."""
     if isinstance(ignored.exc_value, Stopped):
         _later(ignored.exc_value.number)
     else:
@@ -59,18 +60,18 @@ def _on_ignored(ignored: sys.UnraisableHookArgs) -> None:
 
 
 def _later(number: int) -> None:
-    """Handle a signal after AGAIN_SECONDS, as if it came only then."""
+    """Handle a signal after AGAIN_SECONDS, as if it arrived only then."""
     signal.signal(signal.SIGALRM, lambda _, frame: _on_signal(number, frame))
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
 
 
 def status_of(stop: KeyboardInterrupt) -> int:
-    """Return the exit status of a command that was stopped."""
+    """Return the exit status of a stopped command: 128 plus the number of the signal."""
     return 128 + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)  # as shells count it
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Return True if this frame, or one that called it, imports a module."""
+    """Return True if the code of this frame, or of a frame that called it, is importing a module."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -79,6 +80,6 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _reset() -> None:
-    """Let both signals end this process at once."""
+    """Restore the system's default: both signals end this process at once."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

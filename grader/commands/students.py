@@ -1,7 +1,7 @@
 """The students of a class: `grader students` and `grader roster`.
 
-The first writes the zip that students get. The second gives the students in the gradebook the names that the
-platform has, and adds those who are missing.
+`grader students` writes the zip that students get. `grader roster` copies the platform's names to
+the students in the gradebook, and adds students who are missing there.
 """
 
 import re
@@ -20,7 +20,7 @@ from grader.report.text import some
 
 
 def write_zip(options: StudentsOptions, terminal: Terminal) -> None:
-    """Write the zip."""
+    """Write the zip for students."""
     root = options.root
     if options.server and not re.fullmatch(r"https?://[^\s'\"]+", options.server):
         raise Complaint(f"--server {options.server!r} is not an address such as https://grade.example.org")
@@ -33,7 +33,7 @@ def write_zip(options: StudentsOptions, terminal: Terminal) -> None:
 
 
 def take_names(file: Path, options: RosterOptions, terminal: Terminal) -> None:
-    """Write the people of a platform's own list into the gradebook."""
+    """Write the students in a platform's own list into the gradebook."""
     listed = read_own_file(file, read_roster)
     if not listed:
         raise Complaint(f"{file} contains no students")

@@ -1,4 +1,4 @@
-"""`grader build --watch`: builds again after each change of a lesson, and prints the cells as students see them."""
+"""`grader build --watch`: builds again after each change, and prints the changed cells of the student notebooks."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ Cells = Mapping[tuple[str, str], str]  # assignment and id of a cell → its sou
 def watch(root: Path, terminal: Terminal) -> None:
     """Build now and after each change, until a KeyboardInterrupt.
 
-    Each build is a process of its own: Python imports a changed declaration only once.
+    Each build is a separate process, because Python imports a changed declaration only once.
     """
     for _ in changes(root):
         before = student_cells(root)
@@ -35,7 +35,7 @@ def watch(root: Path, terminal: Terminal) -> None:
 
 
 def changes(root: Path) -> Iterator[None]:
-    """Yield once at the beginning, and again whenever a script or a declaration was written, added or removed."""
+    """Yield once at the beginning, and again each time a script or a declaration is written, added or removed."""
     known: Mapping[Path, int] = {}
     while True:
         now = write_times(root)
@@ -47,7 +47,7 @@ def changes(root: Path) -> Iterator[None]:
 
 
 def write_times(root: Path) -> dict[Path, int]:
-    """Return when each file was last written that an author writes, in nanoseconds."""
+    """Map each file that an author edits to the time of its last change, in nanoseconds."""
     folders = [own] if (own := own_lessons()) else shipped_packages().values()
     files = [*(root / "solutions").glob("*.py"), *(file for folder in folders for file in folder.rglob("*.py"))]
     times = {}
@@ -60,7 +60,10 @@ def write_times(root: Path) -> dict[Path, int]:
 
 
 def student_cells(root: Path) -> Cells:
-    """Return the sources of the student notebooks' cells, without those that the build generates."""
+    """Return the sources of the student notebooks' cells, except cells that the build generates.
+
+    The keys are the name of the notebook and the id of the cell.
+    """
     books = ((path.stem, nbformat.read(path, as_version=4)) for path in sorted((root / "notebooks").glob("*/*.ipynb")))
     return {
         (name, cell.id): cell.source

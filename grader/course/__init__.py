@@ -1,8 +1,10 @@
 """The lessons of the course, one package each.
 
-They are those of its folder lessons/ or, without this folder, those that come with the grader.
+They are those of the course's folder lessons/ or, without this folder, those that come with the
+grader.
 
-In: the reference modules of `attention`, and the records of `declare`. Out: `lessons()`, every lesson validated.
+In: the reference modules of `attention`, and the records of `declare`. Out: `lessons()`, every
+lesson validated.
 May import: attention, declare, judge.compare (for judges of their own), records, paths (for trainings that are kept,
 and for the course's own lessons).
 """
@@ -22,10 +24,11 @@ from grader.paths import OWN_LESSONS, own_lessons
 
 
 def lessons() -> Mapping[str, Lesson]:
-    """Return every lesson of the course by assignment: those of its folder lessons/, or else the grader's own.
+    """Return every lesson of the course by assignment: those in its folder lessons/, or else the grader's own.
 
     Raises:
-        DeclarationError: a declaration does not fit together, or lessons/ has no lesson; the message names where.
+        DeclarationError: the parts of a declaration do not fit together, or lessons/ contains no
+            lesson. The message names the place.
     """
     folder = own_lessons()
     return _lessons_in(folder) if folder else shipped_lessons()
@@ -33,7 +36,7 @@ def lessons() -> Mapping[str, Lesson]:
 
 @cache
 def shipped_lessons() -> Mapping[str, Lesson]:
-    """Import and validate the lessons that come with the grader.
+    """Import and validate the lessons that come with the grader, and return them by assignment.
 
     They are the packages lesson_1, lesson_2, … next to this file.
     """
@@ -50,9 +53,12 @@ def shipped_packages() -> Mapping[str, Path]:
 
 @cache
 def _lessons_in(folder: Path) -> Mapping[str, Lesson]:
-    """Import and validate the lessons of a course's folder, as the package `lessons`.
+    """Import and validate the lessons in a course's folder as the package `lessons`. Return them by assignment.
 
-    The course's folder is not put on sys.path: nothing else in it can take the place of a module.
+    The course's folder is not added to sys.path, so nothing else in it can replace a module.
+
+    Raises:
+        DeclarationError: the folder contains no lesson, or a declaration is not valid.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == OWN_LESSONS]:
         del sys.modules[name]  # another course's
@@ -72,10 +78,13 @@ def _lessons_in(folder: Path) -> Mapping[str, Lesson]:
 
 @cache
 def _declared(package: ModuleType) -> Mapping[str, Lesson]:
-    """Import and validate the lessons of a package, by the names of their modules, lesson_1, lesson_2, …
+    """Import and validate the lessons of a package, and return them by the names of their modules.
+
+    The modules are lesson_1, lesson_2, …
 
     Raises:
-        DeclarationError: a declaration does not fit together; the message names exercise and field.
+        DeclarationError: the parts of a declaration do not fit together. The message names exercise
+            and field.
     """
     names = sorted(found.name for found in iter_modules(package.__path__) if found.name.startswith("lesson_"))
     lessons: dict[str, Lesson] = {}
@@ -90,7 +99,7 @@ def _declared(package: ModuleType) -> Mapping[str, Lesson]:
 
 
 def max_score(assignment: str) -> float:
-    """Return the points of an assignment; 0 where there is no such lesson."""
+    """Return the maximum points of an assignment, or 0 if there is no such lesson."""
     lesson = lessons().get(assignment)
     return lesson.max_score if lesson else 0.0
 

@@ -1,8 +1,8 @@
-"""Reports failures to a platform that checks each push.
+"""Reports failures to a platform that runs the grader after each push to a repository.
 
-The formats are JUnit XML, GitHub's workflow commands and GitLab's code quality report.
-
-Exercises without points are practice: they are skipped in JUnit and not annotated.
+The formats are JUnit XML, GitHub's workflow commands and GitLab's code quality report. Exercises
+without points are practice. If such an exercise is wrong, JUnit XML lists it as skipped, and the
+other two formats leave it out.
 """
 
 import json
@@ -19,7 +19,7 @@ from grader.submission.cells import with_marker
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """A finding, with its line in the notebook's file."""
+    """A message about an exercise, and the line of the notebook's file to which it belongs."""
 
     check: str  # exercise id, or the assignment where the submission was not graded
     title: str
@@ -28,7 +28,10 @@ class Annotation:
 
 
 def junit(grade: Grade, path: str) -> bytes:
-    """Return JUnit XML: a test case for each exercise; one with an error if the submission was not graded."""
+    """Return JUnit XML with a test case for each exercise.
+
+    If the submission was not graded, there is a single test case with an error.
+    """
     suite = Element("testsuite", name=clean(grade.assignment), time=f"{grade.seconds:.3f}")
     common = {"classname": clean(grade.assignment), "file": clean(path)}
     if grade.status != "graded":
@@ -49,9 +52,11 @@ def junit(grade: Grade, path: str) -> bytes:
 
 
 def annotated(grade: Grade, source: str) -> list[Annotation]:
-    """Return an annotation for each exercise that lacks points; one if the submission was not graded.
+    """Return an annotation for each exercise that lacks points, or one annotation if nothing was graded.
 
-    `source` is the text of the notebook's file, where the line "# @exercise …" of each exercise is looked for.
+    Args:
+        source: the text of the notebook's file. Its line "# @exercise …" gives an exercise's line
+            number.
     """
     if grade.status != "graded":
         return [Annotation(check=clean(grade.assignment), title=clean(grade.assignment), message=_why(grade), line=1)]
@@ -62,7 +67,7 @@ def annotated(grade: Grade, source: str) -> list[Annotation]:
 
 
 def github(found: Sequence[Annotation], path: str) -> list[str]:
-    """Return GitHub's workflow commands, a line for each annotation.
+    """Return GitHub's workflow commands, one line for each annotation.
 
     No text in a message can act as a command. The runner reads both output streams, see
     https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
@@ -74,10 +79,10 @@ def github(found: Sequence[Annotation], path: str) -> list[str]:
 
 
 def gitlab(found: Sequence[Annotation], path: str) -> str:
-    """Return GitLab's code quality report, its only report that shows a message at a line of a file.
+    """Return GitLab's code quality report, GitLab's only report that shows a message at a line of a file.
 
-    Its fingerprints say the exercise and not what is wrong with it: so a merge request shows what was mended.
-    https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+    A fingerprint names the exercise and not the error, so a merge request shows which exercises
+    were fixed. See https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
     """
     report = [
         {
@@ -93,7 +98,11 @@ def gitlab(found: Sequence[Annotation], path: str) -> str:
 
 
 def _escaped(text: str, allowed: str = "") -> str:
-    """Escape each character that would end a command, or a value in it, for the runner; % must come first."""
+    """Return text in which no character ends a workflow command or a value of it.
+
+    Args:
+        allowed: characters that stay as they are.
+    """
     for character in "%\r\n:,":
         if character not in allowed:
             text = text.replace(character, f"%{ord(character):02X}")
@@ -101,7 +110,7 @@ def _escaped(text: str, allowed: str = "") -> str:
 
 
 def _line(source: str, id: str) -> int:
-    """Return the line of the file with the exercise's marker; 1 if there is none."""
+    """Return the number of the line with an exercise's marker, or 1 if the file does not contain the marker."""
     marker = re.search(rf"{re.escape(with_marker(id, '').strip())}(?![\w.])", source)
     return source.count("\n", 0, marker.start()) + 1 if marker else 1
 
@@ -111,7 +120,7 @@ def _named(verdict: Verdict) -> str:
 
 
 def _said(verdict: Verdict) -> str:
-    """Return points, what explains the answer, and what was seen, on one line."""
+    """Return the points, the likely cause and the observation of an exercise on one line."""
     worth = f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
     said = " ".join(filter(None, (verdict.hint, verdict.message)))
     return clean(f"{worth}: {said or SYMBOLS[kind(verdict)][1]}")

@@ -1,6 +1,7 @@
-"""Makes the page of a class: scores, exercises, items, predictions, commonest diagnoses, time, flags, faults.
+"""Makes the page of a class: scores, exercises, items, predictions, common diagnoses, time, flags and faults.
 
-Of each line of a prediction it shows how many filled it in and still knew it, how many rightly, and the answers.
+Students fill in predictions before a measurement. For each line of a prediction, the page shows how
+many students filled it in, how many of them are right, and the answers.
 """
 
 from collections import Counter
@@ -24,19 +25,21 @@ Said = Mapping[str, Mapping[str, object]]
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedLine:
-    """One line of a prediction, over a class."""
+    """One line of a prediction, with the answers of a class."""
 
     prediction: str
     line: str
     filled_in: int
-    right: int | None  # how many agree with what the author filled in; None where that is nothing
+    right: int | None  # number of answers that agree with the author's; None if the author has none
     answers: str  # the commonest ones, or the median
 
 
 def predicted_lines(said: Sequence[Said], known: Said) -> list[PredictedLine]:
-    """Count what a class filled in, for each line of each prediction.
+    """Count the answers of a class to each line of each prediction.
 
-    `said` is of each student; `known` is of the solution notebook, which has all predictions and lines, in their order.
+    Args:
+        said: the predictions of each student.
+        known: the predictions in the solution notebook, which contains all of them in their order.
     """
     lines = []
     for prediction, right in known.items():
@@ -51,13 +54,13 @@ def predicted_lines(said: Sequence[Said], known: Said) -> list[PredictedLine]:
 
 
 def _commonest(answers: Sequence[object]) -> str:
-    """List the commonest answers, and how often they were given."""
+    """Return the most frequent answers as text, each with its number."""
     shown = Counter(str(answer)[:MOST_LETTERS] for answer in answers)
     return ", ".join(f"{answer} ({count})" for answer, count in shown.most_common(MOST_ANSWERS))
 
 
 def _middle(answers: Sequence[object]) -> str:
-    """Give the median and the range of the numbers among the answers; "" without any."""
+    """Return the median and the range of the numbers among the answers as text, or "" without numbers."""
     numbers = [float(answer) for answer in answers if isinstance(answer, int | float) and abs(answer) < 1e9]
     if not numbers:
         return ""
@@ -74,13 +77,13 @@ MOST_TOGETHER = 10  # pairs of mistakes
 def class_page(
     entries: Iterable[GradebookEntry], predictions: Mapping[str, Sequence[PredictedLine]] | None = None, pages: str = ""
 ) -> str:
-    """Return one HTML file that needs no other file; it has a section for each assignment.
+    """Return one HTML file that needs no other file, with a section for each assignment.
 
-    Where the grades have their checks, the analysis of items shows these, too.
+    If the grades contain their checks, the item analysis also shows the checks.
 
     Args:
-        entries: of the class.
-        predictions: what the class predicted and still knew, by assignment.
+        entries: the gradebook's records of the class, one for each submission.
+        predictions: the counted predictions of the class, by assignment.
         pages: the address of a student's page, with {student} and {assignment} in it. Names,
             mistakes and flags are links to it; "" for no links.
     """
@@ -102,7 +105,7 @@ def class_page(
 
 
 def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, Any]:
-    """Collect what the template shows of one assignment."""
+    """Return the values that the template shows about one assignment."""
     graded = [entry.grade for entry in entries if entry.grade.status == "graded"]
     ids = exercise_ids(entries)
     return {
@@ -134,7 +137,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
 
 
 def _scores(entries: Sequence[GradebookEntry]) -> dict[str, Any] | None:
-    """Return what the histogram shows, mean, median and number of full scores; None if nothing was graded."""
+    """Return the histogram, mean, median and number of full scores, or None if nothing was graded."""
     if not entries:
         return None
     scores = [entry.score or 0.0 for entry in entries]
@@ -153,7 +156,7 @@ def _scores(entries: Sequence[GradebookEntry]) -> dict[str, Any] | None:
 
 
 def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> dict[str, Any] | None:
-    """Return what the bars show: how each exercise ended; None if nothing was graded."""
+    """Return the values of the bars that show the outcomes of each exercise, or None if nothing was graded."""
     if not ids:
         return None
     titles = {verdict.id: verdict.title for grade in graded for verdict in grade.verdicts}
@@ -167,7 +170,7 @@ def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> dict[str, Any] | 
 
 
 def _time(graded: Sequence[Grade]) -> dict[str, float] | None:
-    """Return median, 95th percentile, longest and total grading time in seconds; None without grades."""
+    """Return the median, 95th percentile, maximum and sum of grading times in seconds, or None without grades."""
     seconds = [grade.seconds for grade in graded]
     if not seconds:
         return None

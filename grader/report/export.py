@@ -1,16 +1,16 @@
 """Converts grades to the files of learning platforms.
 
 canvas      Gradebook import.
-moodle      The assignment's grading worksheet if the ids are Moodle's own numbers (they come from its zip),
-            else a file for the gradebook's CSV import.
+moodle      The assignment's grading worksheet if the ids are Moodle's own numbers (they are in its zip),
+            otherwise a file for the gradebook's CSV import.
 blackboard, brightspace, sakai, openolat
-            The table that each reads, by the students' user names.
+            The table that each of them reads, with students identified by user name.
 gradescope  results.json.
-csv         One table with everything.
+csv         One table with all values.
 
-Each platform has a module of its own in `services`, which says what its format follows. All points are the
-gradebook's: with what people gave by hand, less the penalty for being late. A cell without a score stays empty;
-`left_out` names who has no row.
+Each platform has its own module in `services`, which names the source for its format. All points
+are the gradebook's: with manual points, and minus the late penalty. A cell without a score stays
+empty. The field `left_out` of an `Export` names the students without a row.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,11 +34,12 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
 
     Args:
         column: the head of the assignment's column on the platform, or its number there.
-        own: the text of the file that the platform itself wrote of the class, which is filled in.
+        own: the text of the platform's own file of the class, which gets filled in; "" without one.
 
     Raises:
         ValueError: the service is not one of SERVICES.
-        CannotExport: the service has no file for these entries together, or `own` does not fit them.
+        CannotExport: the service has no file for this combination of entries, or `own` does not fit
+            them.
     """
     if service not in SERVICES:
         raise ValueError(f"there is no export to {service!r}. Choose one of {', '.join(SERVICES)}")
@@ -53,7 +54,7 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
 
 
 def _by_student(entries: Sequence[GradebookEntry]) -> list[tuple[Student, dict[str, GradebookEntry]]]:
-    """Return each student's entries by assignment; leave out students without any score."""
+    """Return each student with their entries by assignment. Leave out students who have no score at all."""
     by_student: dict[Student, dict[str, GradebookEntry]] = {}
     for entry in entries:
         if entry.assignment and entry.status != "missing":
@@ -96,7 +97,7 @@ def _csv(entries: Sequence[GradebookEntry]) -> str:
 
 
 def _points(entry: GradebookEntry, name: str) -> str:
-    """Return the points that count for an exercise, or for a cell that the instructor added; "" if there are none."""
+    """Return the points that count for an exercise or a cell as text, or "" if it has not been scored."""
     verdicts = {verdict.id: verdict for verdict in entry.grade.verdicts}
     cell = entry.cells.get(name)
     points = entry.points(verdicts[name]) if name in verdicts else cell.points if cell else None

@@ -1,4 +1,7 @@
-"""Draws a student's attention map, the reference's on the same scale, and their difference, as inline SVG."""
+"""Draws three maps as inline SVG: a student's attention map, the reference's map, and their difference.
+
+The student's map and the reference's map have the same scale.
+"""
 
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +27,7 @@ SAME = "Your map and the reference are the same."  # then one is shown
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One of the pictures of a figure."""
+    """One picture of a figure, with its title and its legend."""
 
     title: str
     svg: Markup
@@ -41,9 +44,10 @@ class Figure:
 
 
 def figure(heatmap: Heatmap) -> Figure | None:
-    """Draw the answer's map, the reference's map and their difference, or only the answer's map without a reference.
+    """Return the figure with the answer's map, the reference's map and their difference.
 
-    Return None if their sizes differ, or if a map is empty or larger than LARGEST.
+    If the maps are equal, the figure has only one picture. Return None if the sizes of the maps
+    differ, or if a map is empty or larger than LARGEST.
     """
     got, expected = heatmap.got, heatmap.expected
     widths = {len(row) for row in (*got, *expected)}
@@ -67,7 +71,11 @@ def figure(heatmap: Heatmap) -> Figure | None:
 
 
 def _caption(difference: Matrix) -> str:
-    """Return a sentence that names where two maps differ most, given their difference."""
+    """Return a sentence that names the place with the largest difference between two maps.
+
+    Args:
+        difference: the answer's map minus the reference's map, (queries, keys).
+    """
     places = [(row, column) for row in range(len(difference)) for column in range(len(difference[0]))]
     broken = [place for place in places if not isfinite(difference[place[0]][place[1]])]
     if broken:
@@ -84,7 +92,7 @@ def _caption(difference: Matrix) -> str:
 
 
 def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high: float) -> Panel:
-    """Draw one map; `low` and `high` are the values at the ends of the colour scale."""
+    """Return the picture of one map. `low` and `high` are the values at the ends of the colour scale."""
     rows, columns = len(matrix), len(matrix[0])
     width, height = columns * CELL, rows * CELL
     cells = []
@@ -119,7 +127,7 @@ def _colour_bar(stops: tuple[str, ...]) -> str:
 
 
 def _scale_end(value: float) -> str:
-    """Format a value for an end of the colour scale."""
+    """Return the text for a value at an end of the colour scale."""
     return f"{value:.2g}".replace("-", "−")
 
 
@@ -136,7 +144,12 @@ def _cell_text(value: float) -> str:
 
 
 def shade(stops: tuple[str, ...], position: float) -> str:
-    """Return the colour, as #rrggbb, at a position from 0 to 1 of a scale with `stops` at equal steps."""
+    """Return a colour of a scale, as #rrggbb.
+
+    Args:
+        stops: the colours of the scale, at equal steps.
+        position: the place on the scale, from 0 to 1.
+    """
     scaled = min(max(position, 0.0), 1.0) * (len(stops) - 1)
     index = min(int(scaled), len(stops) - 2)
     low, high = (_channels(stops[index + offset]) for offset in (0, 1))
@@ -145,7 +158,7 @@ def shade(stops: tuple[str, ...], position: float) -> str:
 
 
 def ink(background: str) -> str:
-    """Return black or white, whichever WCAG gives the higher contrast on this background."""
+    """Return the colour, black or white, that has the higher contrast on this background according to WCAG."""
     red, green, blue = (_linear(channel / 255) for channel in _channels(background))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"

@@ -30,37 +30,41 @@ NORMAL_95 = 1.959964  # the normal distribution holds 95 % within so many standa
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One exercise or check, over all graded submissions of an assignment."""
+    """One exercise or check, with its statistics over all graded submissions of an assignment."""
 
     exercise: str
     check: str  # "" for the exercise as a whole
     title: str
     students: int
     difficulty: float  # 0…1; 1 is the easiest
-    discrimination: float | None  # −1…1; None where it says nothing, and `why_not` says why
+    discrimination: float | None  # −1…1; None if it has no meaning, for the reason in `why_not`
     interval: tuple[float, float] | None  # of the discrimination, 95 %
     why_not: str
-    seconds: float | None  # the median of what its trials took; None where that was not recorded
+    seconds: float | None  # median time of its trials; None if it was not recorded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
-    """Two mistakes that the same students make, in two exercises."""
+    """Two mistakes in two exercises that often occur in the same submission."""
 
-    first: tuple[str, str]  # the exercise, and what its author reads
+    first: tuple[str, str]  # the exercise, and the explanation that students read
     second: tuple[str, str]
     both: int
-    counts: tuple[int, int]  # of each alone or with the other
+    counts: tuple[int, int]  # students who make the first mistake, and the second
     phi: float  # the correlation of the two, −1…1
 
 
 def exercise_items(grades: Sequence[Grade]) -> list[Item]:
-    """Analyse the exercises of an assignment that have points; all grades have the status "graded"."""
+    """Return the statistics of an assignment's exercises that have points.
+
+    Args:
+        grades: the grades with the status "graded".
+    """
     return _items(grades, lambda verdict: [("", verdict.title, _share(verdict), _seconds(verdict.checks))])
 
 
 def check_items(grades: Sequence[Grade]) -> list[Item]:
-    """Analyse the checks of an assignment; grades without checks have none."""
+    """Return the statistics of an assignment's checks. Grades without checks contribute nothing."""
     return _items(
         grades,
         lambda verdict: [
@@ -74,7 +78,10 @@ Found = tuple[str, str, float, float | None]  # check, title, share, seconds
 
 
 def _items(grades: Sequence[Grade], found_in: Callable[[Verdict], Iterable[Found]]) -> list[Item]:
-    """Analyse what `found_in` finds in each verdict of a class; exercises without points, and faults, are left out."""
+    """Return the statistics of the items that `found_in` finds in each verdict of a class.
+
+    Leave out exercises without points, and exercises that a grader error left without a result.
+    """
     rows: dict[tuple[str, str], list[tuple[float, float, float | None]]] = {}
     titles: dict[tuple[str, str], str] = {}
     for grade in grades:
@@ -90,7 +97,13 @@ def _items(grades: Sequence[Grade], found_in: Callable[[Verdict], Iterable[Found
 def _item(
     exercise: str, check: str, title: str, shares: list[float], rest: list[float], seconds: list[float | None]
 ) -> Item:
-    """Compute the figures of one item."""
+    """Return the statistics of one item.
+
+    Args:
+        shares: the share of the item's points that each student has, from 0 to 1.
+        rest: the points that each student has in all other exercises.
+        seconds: the time that each student's trials took; None if it was not recorded.
+    """
     r, why_not = None, ""
     if len(shares) < LEAST_STUDENTS:
         why_not = f"n = {len(shares)} is too small"
@@ -117,14 +130,15 @@ def _share(verdict: Verdict) -> float:
 
 
 def _seconds(checks: Sequence[CheckResult]) -> float | None:
-    """Return the time that the trials of some checks took; None if it was not recorded."""
+    """Return the seconds that the trials of some checks took, or None if no time was recorded."""
     return sum(check.seconds for check in checks) or None
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    """Return the product-moment correlation; None if all values on one side are equal.
+    """Return the product-moment correlation, or None if all values of `xs` or all values of `ys` are equal.
 
-    Where one side is 0 or 1 it is the point-biserial correlation, and where both are, phi.
+    If one side contains only 0 and 1, it is the point-biserial correlation. If both sides do, it is
+    phi.
     """
     if any(isclose(min(side), max(side), rel_tol=1e-9, abs_tol=1e-9) for side in (xs, ys)):
         return None
@@ -132,7 +146,12 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
 
 def interval(r: float, n: int) -> tuple[float, float]:
-    """Return the 95 % interval of a correlation, by Fisher's transform; n is more than 3."""
+    """Return the 95 % confidence interval of a correlation by Fisher's transform.
+
+    Args:
+        r: the correlation.
+        n: the number of pairs, more than 3.
+    """
     if abs(r) >= 1:
         return r, r
     half = NORMAL_95 / sqrt(n - 3)
@@ -143,7 +162,7 @@ def interval(r: float, n: int) -> tuple[float, float]:
 
 
 def mistakes_together(grades: Sequence[Grade]) -> list[Together]:
-    """List the mistakes that the same students make in two exercises more often than by chance, the strongest first."""
+    """Return the pairs of mistakes that the same students make more often than by chance, the strongest first."""
     made = [_mistakes(grade) for grade in grades]
     counts = Counter(mistake for mistakes in made for mistake in mistakes)
     pairs = Counter(pair for mistakes in made for pair in combinations(sorted(mistakes), 2))
@@ -156,7 +175,7 @@ def mistakes_together(grades: Sequence[Grade]) -> list[Together]:
 
 
 def _mistakes(grade: Grade) -> set[tuple[str, str]]:
-    """Return what explained the wrong answers of a submission: the exercise, and the words."""
+    """Return the explanations of a submission's wrong answers, as pairs of an exercise and a text."""
     return {
         (verdict.id, without_place(verdict.hint) or verdict.mistake or verdict.diagnosis)
         for verdict in grade.verdicts
@@ -165,7 +184,14 @@ def _mistakes(grade: Grade) -> set[tuple[str, str]]:
 
 
 def _phi(both: int, one: int, other: int, n: int) -> float:
-    """Return the correlation of two mistakes from their counts; 0 if everybody makes one of them."""
+    """Return the correlation phi of two mistakes, or 0 if everybody or nobody makes one of them.
+
+    Args:
+        both: the number of students who make both mistakes.
+        one: the number of students who make the first mistake.
+        other: the number of students who make the second mistake.
+        n: the number of all students.
+    """
     spread = one * (n - one) * other * (n - other)
     return (n * both - one * other) / sqrt(spread) if spread else 0.0
 
@@ -176,7 +202,7 @@ COLUMNS = tuple("assignment exercise check title students difficulty discriminat
 
 
 def items_csv(grades: Iterable[Grade]) -> str:
-    """Return the items of all assignments as a table: below each exercise its checks.
+    """Return the items of all assignments as CSV. The rows of an exercise's checks follow its own row.
 
     The column `seconds` is the median time of an item's trials. `low` and `high` are the limits of
     the 95 % interval of the discrimination.
@@ -215,9 +241,9 @@ class Diagnosis:
 
 
 def commonest_diagnoses(grades: Iterable[Grade]) -> list[Diagnosis]:
-    """List what explained the wrong answers, the commonest first.
+    """Return the explanations of wrong answers, the most frequent first.
 
-    Answers that differ in the place alone, in line 3 or in line 5, count as one.
+    Explanations that differ only in the place, such as line 3 and line 5, are counted as the same.
     """
     students: dict[tuple[str, str, str, str], list[str]] = {}
     for grade in grades:
@@ -230,7 +256,7 @@ def commonest_diagnoses(grades: Iterable[Grade]) -> list[Diagnosis]:
 
 
 def unexplained(grades: Sequence[Grade]) -> dict[str, int]:
-    """Count the wrong answers that nothing explained, by exercise, in the exercises' order."""
+    """Map each exercise to its number of wrong answers without an explanation, in the exercises' order."""
     counts = Counter(
         verdict.id
         for grade in grades
@@ -241,22 +267,25 @@ def unexplained(grades: Sequence[Grade]) -> dict[str, int]:
 
 
 def stopped(grades: Sequence[Grade]) -> dict[str, int]:
-    """Count the answers whose cell stops with an error before anything is tried, by exercise, in their order."""
+    """Map each exercise to its number of answers whose cell stopped with an error before any trial, in order."""
     counts = Counter(verdict.id for grade in grades for verdict in grade.verdicts if has_stopped(verdict))
     return dict(sorted(counts.items(), key=lambda entry: by_number(entry[0])))
 
 
 def has_stopped(verdict: Verdict) -> bool:
-    """Return True if the student reads one message, and the lines around the error, instead of checks."""
+    """Return True if the student sees a single message and the lines around the error, instead of checks."""
     is_about_a_line = verdict.outcome is Outcome.FAILED and bool(verdict.excerpt)
     return is_about_a_line and said_once(verdict) and not is_explained(verdict)
 
 
 def is_explained(verdict: Verdict) -> bool:
-    """Return True if the student's message explains more than the observation."""
+    """Return True if the student's message names a cause, not only the observation."""
     return bool(verdict.mistake or verdict.diagnosis)
 
 
 def without_place(hint: str) -> str:
-    """Remove the place in the student's code: the last part if it begins with the line, and the numbers of lines."""
+    """Return a hint without the place in the student's code.
+
+    Remove the last sentence if it begins with the line, and replace all line numbers.
+    """
     return PLACE.sub(r"\1 …", SENTENCE_OF_PLACE.sub("", hint))

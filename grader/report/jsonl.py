@@ -1,4 +1,4 @@
-"""Converts grades to JSON lines and back without loss: one object for each grade."""
+"""Converts grades to JSON lines, one line for each grade, and back without loss."""
 
 import json
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ def to_json(grade: Grade) -> str:
 
 
 def entry_to_json(entry: GradebookEntry) -> str:
-    """Return a gradebook entry as one line of JSON.
+    """Return a gradebook entry, the gradebook's record of one submission, as one line of JSON.
 
-    It contains the grade, and nbgrader's data on it below the key "gradebook".
+    The line contains the grade, and nbgrader's data about it below the key "gradebook".
     """
     said = {
         "name": entry.student.name,
@@ -41,7 +41,7 @@ def entry_to_json(entry: GradebookEntry) -> str:
 
 
 def from_json(line: str) -> Grade:
-    """Read a grade from a line that `to_json` wrote.
+    """Return the grade in a line that `to_json` wrote.
 
     Raises:
         ValueError: the line is not a grade.
@@ -53,7 +53,7 @@ def from_json(line: str) -> Grade:
 
 
 def to_record(grade: Grade) -> dict[str, Any]:
-    """Convert a grade to a dict of JSON values; its key for the field `verdicts` is `exercises`."""
+    """Return a grade as a dict of JSON values, in which the field `verdicts` has the key `exercises`."""
     record = _values(grade)
     del record["verdicts"]
     return {
@@ -66,7 +66,11 @@ def to_record(grade: Grade) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Grade:
-    """Read a grade from values of `to_record`, and ignore unknown keys; raise ValueError if a key is missing."""
+    """Return the grade in a dict that `to_record` made. Ignore unknown keys.
+
+    Raises:
+        ValueError: a key is missing.
+    """
     try:
         values = _fields_in(Grade, record)
         values["flags"] = tuple(Flag(**_fields_in(Flag, flag)) for flag in record.get("flags", ()))
@@ -111,7 +115,7 @@ def _field_names(record_type: type) -> tuple[str, ...]:
 
 
 def _values(value: Any) -> dict[str, Any]:
-    """Return a record's fields by name; values that are records themselves stay records."""
+    """Return a record's fields by name. Fields that contain records stay records."""
     return {name: getattr(value, name) for name in _field_names(value.__class__)}
 
 

@@ -1,4 +1,4 @@
-"""Renders the manual: the Markdown pages of docs/, as pages for a browser."""
+"""Renders the manual, the Markdown pages of docs/, as HTML pages."""
 
 import posixpath
 import re
@@ -18,7 +18,8 @@ def manual(pages: Mapping[str, str]) -> dict[str, str]:
     """Return the HTML pages of the manual, by path.
 
     A link between two pages becomes a link between their HTML pages. A link to any other file
-    becomes plain text that says where the file is, because an installed package lacks these files.
+    becomes plain text with a note that the file is in the repository, because an installed package
+    lacks such files.
 
     Args:
         pages: the text of each page by path, such as "docs/serve.md"; the first line is its title.
@@ -35,7 +36,7 @@ def _html(path: str) -> str:
 
 
 def _page(path: str, text: str, titles: Mapping[str, str]) -> str:
-    """Return one page with links to all pages above it."""
+    """Return one page as HTML, with links to all pages of the manual at its top."""
     body = PageRenderer(partial(_target, path, titles.keys()), NOT_HERE).html(text)
     folder = posixpath.dirname(path)
     contents = [(posixpath.relpath(page, folder or "."), title) for page, title in titles.items()]
@@ -43,7 +44,10 @@ def _page(path: str, text: str, titles: Mapping[str, str]) -> str:
 
 
 def _target(path: str, pages: Set[str], address: str) -> str | None:
-    """Return where a link of a page leads: to the web or to an HTML page; None if there is no such page."""
+    """Return the address for a link on a page: an HTML page of the manual, or an address on the web.
+
+    Return None if the link leads to any other file.
+    """
     if OUTSIDE.match(address):
         return address
     file, mark, part = address.partition("#")

@@ -1,6 +1,6 @@
-"""Writes feedback as Markdown: for Gradescope, and as a notebook for platforms that show a file under its old name.
+"""Writes feedback as Markdown: for Gradescope, and as a notebook for platforms that keep the submission's file name.
 
-Text from a student, or from an exception of the student's code, has no effect in it: the text is
+Text from a student, or from an exception in the student's code, cannot act as Markdown: it is
 escaped, or is in a code block.
 """
 
@@ -30,13 +30,17 @@ AT_THE_START = re.compile(r"^([-+=]|[0-9]+(?=[.)](?:\s|$)))")
 
 
 def escape(text: str) -> str:
-    """Return text as one line of Markdown that shows it unchanged; text between backticks stays code."""
+    """Return one line of Markdown that shows a text unchanged. Text between backticks stays code."""
     parts = CODE.split(clean(text))  # text and code in turn
     return "".join(f"`{part}`" if place % 2 else _escape(part, place == 0) for place, part in enumerate(parts))
 
 
 def _escape(text: str, is_start: bool) -> str:
-    """Write text with a backslash before each mark of Markdown; at the start of a line also before lists."""
+    """Return text with a backslash before each special character of Markdown.
+
+    Args:
+        is_start: the text begins a line, so also escape characters that would begin a list.
+    """
     plain = SPECIAL.sub(lambda found: f"\\{found[0]}", text)
     if is_start and (mark := AT_THE_START.match(plain)):
         end = mark.end()
@@ -45,7 +49,7 @@ def _escape(text: str, is_start: bool) -> str:
 
 
 def code_block(text: str) -> str:
-    """Return lines of code as a block of Markdown, which nothing in them can end."""
+    """Return lines of code as a Markdown code block, whose end cannot be faked by the code."""
     lines = clean_lines(text)
     longest = max((len(run) for run in re.findall(r"`+", lines)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -53,7 +57,7 @@ def code_block(text: str) -> str:
 
 
 def hint(verdict: Verdict) -> str:
-    """Return the explanation of a wrong answer and the part of the lesson to read again; "" without either."""
+    """Return the explanation of a wrong answer and the part of the lesson to read again, or "" without both."""
     explained = f"**Likely cause:** {escape(verdict.hint)}" if verdict.hint else ""
     again = bool(verdict.review) and verdict.outcome is not Outcome.PASSED
     read = f"**Read again:** “{escape(verdict.review)}” in the lesson." if again else ""
@@ -61,19 +65,23 @@ def hint(verdict: Verdict) -> str:
 
 
 def remarks(verdict: Verdict, cell: CellScore | None, said: str) -> str:
-    """Return all messages of an exercise: the advice, the line, the observation (`said`), the comment and the notes."""
+    """Return all messages about an exercise: the hint, the line of code, the observation, the comment and the notes.
+
+    Args:
+        said: the observation, as Markdown.
+    """
     excerpt = code_block(verdict.excerpt) if verdict.excerpt and verdict.outcome is not Outcome.FAULT else ""
     notes = (f"Note: {escape(note)}" for note in verdict.notes)
     return "\n\n".join(filter(None, (hint(verdict), excerpt, said, comment(cell), *notes)))
 
 
 def comment(cell: CellScore | None) -> str:
-    """Return what the instructor writes about an exercise or a question; "" for nothing."""
+    """Return the instructor's comment on an exercise or a question, or "" without a comment."""
     return f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
 
 
 def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
-    """Return one exercise: its points, its checks, and what explains what went wrong."""
+    """Return the feedback on one exercise: its points, its checks and the explanation of an error."""
     name, cell = kind_of_points(verdict, entry), entry.cells.get(verdict.id)
     points = entry.points(verdict)
     earned = "practice" if not verdict.max_points else worth(points, verdict.max_points)
@@ -83,7 +91,7 @@ def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
 
 
 def _said(verdict: Verdict) -> str:
-    """Return the message of an exercise, or those of its checks."""
+    """Return the message of an exercise, or a list with the messages of its checks."""
     if verdict.outcome is Outcome.FAULT:
         return EXERCISE_FAULT
     if not verdict.checks or verdict.outcome is Outcome.MISSING or said_once(verdict):
@@ -100,19 +108,23 @@ def _check(check: CheckResult, message: str) -> str:
 
 
 def question(written: Written, cell: CellScore | None) -> str:
-    """Return what a student wrote for a question, its points, and what the instructor writes."""
+    """Return the feedback on a question: the student's text, the points and the instructor's comment."""
     earned = worth_of_cell(cell, cell.points if cell else None)
     head = f"## {escape(written.id)} · {escape(written.title)}: {earned}"
     return "\n\n".join(filter(None, (head, text_of(written), comment(cell))))
 
 
 def text_of(written: Written) -> str:
-    """Return what a student wrote for a question."""
+    """Return the student's answer to a question, with an introduction, or a sentence if it is empty."""
     return f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
 
 
 def feedback_notebook(entry: GradebookEntry) -> str:
-    """Return the feedback of an entry with its whole grade, as a notebook of Markdown cells, without code."""
+    """Return the feedback on a submission as a notebook that has only Markdown cells.
+
+    Args:
+        entry: the gradebook's record of the submission, with the whole grade.
+    """
     graded = entry.grade.status == "graded"
     sections = [_head(entry)]
     sections += [exercise(verdict, entry) for verdict in entry.grade.verdicts if graded]

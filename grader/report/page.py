@@ -1,4 +1,4 @@
-"""Make a submission's feedback page: what the grader tried, what the answer returned, how far off it is."""
+"""Makes a submission's feedback page. It shows each trial, the answer's result, and how far the result is off."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -50,9 +50,11 @@ def feedback_page(
     """Return one HTML file that needs no other file: no script, font or picture.
 
     Args:
-        entry: what the gradebook says of the submission, with the whole grade.
-        solutions: the worked solutions, by exercise; the page shows those of exercises with full points.
-        answers: the student's own, by exercise; the page shows those of exercises without full points.
+        entry: the gradebook's record of the submission, with the whole grade.
+        solutions: the worked solutions, by exercise; the page shows those of exercises with full
+            points.
+        answers: the student's own code, by exercise; the page shows it for exercises without full
+            points.
         thoughts: the questions for thought of the lesson, each with our answer.
     """
     score = entry.score
@@ -80,16 +82,20 @@ def without_solutions(page: bytes) -> bytes:
 
 
 def _others(entry: GradebookEntry, above: Set[str]) -> dict[str, CellScore]:
-    """Return the cells that the page shows below exercises and questions: the instructor's own.
+    """Return the cells that the page shows below exercises and questions: cells that the instructor added.
 
-    Where no exercise is shown, as of a file that cannot be read, these are the cells that a person looked at.
+    If the page shows no exercises, because the file could not be read for instance, return the
+    cells that a person has scored or commented on.
+
+    Args:
+        above: the ids of the exercises and questions on the page.
     """
     below = {name: cell for name, cell in entry.cells.items() if name not in above}
     return {name: cell for name, cell in below.items() if above or cell.by_hand or cell.comment}
 
 
 def _appeals(entry: GradebookEntry) -> dict[str, list[tuple[Appeal, str]]]:
-    """Return the student's appeals and what became of them, by exercise."""
+    """Return the student's appeals by exercise, each with the decision in words."""
     by_exercise: dict[str, list[tuple[Appeal, str]]] = {}
     for appeal in entry.appeals:
         by_exercise.setdefault(appeal.exercise, []).append((appeal, appeal_outcome(appeal, entry)))
@@ -97,12 +103,16 @@ def _appeals(entry: GradebookEntry) -> dict[str, list[tuple[Appeal, str]]]:
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill in the template of a page that needs no other file."""
+    """Return the page that a template makes from `values`. The page needs no other file."""
     return templates().get_template(template).render(version=__version__, **values)
 
 
 def address(pages: str, student: str, assignment: str, exercise: str | None = None) -> str:
-    """Fill in the address of a student's page, as in "{student}/{assignment}.html", and of an exercise on it."""
+    """Return the address of a student's page, or of an exercise on that page.
+
+    Args:
+        pages: a pattern such as "{student}/{assignment}.html".
+    """
     quoted = partial(quote, safe="", errors="surrogateescape")  # as the names of folders are
     page = pages.format(student=quoted(student), assignment=quoted(assignment))
     return f"{page}#{quoted(exercise)}" if exercise else page
@@ -110,7 +120,7 @@ def address(pages: str, student: str, assignment: str, exercise: str | None = No
 
 @cache
 def templates() -> Environment:
-    """Return the jinja environment of all pages: it escapes all text, and an unknown name is an error."""
+    """Return the jinja environment of all pages. It escapes all text, and an unknown name raises an error."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -127,22 +137,22 @@ def templates() -> Environment:
 
 
 def _clean_text(value: Any) -> Any:
-    """Clean text; return Markup, which is the grader's own SVG, and all other values unchanged."""
+    """Return cleaned text. Return Markup, which is the grader's own HTML or SVG, and other values unchanged."""
     return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _lines(text: str) -> Markup:
-    """Escape a text of several lines, and keep its lines, for an element with the style `white-space: pre-line`."""
+    """Return a text of several lines, escaped, for an element with the style `white-space: pre-line`."""
     return escape(clean_lines(text.replace("\r\n", "\n")))
 
 
 def _with_code(message: str) -> Markup:
-    """Escape a message, and show text between backticks as code."""
+    """Return a message as escaped HTML in which text between backticks is shown as code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(clean(message)))))
 
 
 def _greeting(entry: GradebookEntry) -> str:
-    """Return the first sentences of the page: how the submission did, and what to do next."""
+    """Return the first sentences of the page, which state the result of the submission and the next step."""
     grade = entry.grade
     graded = [verdict for verdict in grade.verdicts if verdict.max_points]
     if grade.status == "fault":
@@ -170,7 +180,7 @@ def _greeting(entry: GradebookEntry) -> str:
 def _exercise(
     verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, str], answers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Collect what the template shows of one exercise."""
+    """Return the values that the template shows about one exercise."""
     name = kind(verdict)
     code = own_code(verdict, answers.get(verdict.id, "") if name not in NO_CODE else "")
     has_excerpt = verdict.outcome is not Outcome.FAULT and not (code and code.is_marked)
@@ -193,13 +203,13 @@ def _exercise(
 
 
 def _solution(verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, str]) -> Markup:
-    """Return the worked solution of an exercise that passed and has full points; "" of any other."""
+    """Return the worked solution of an exercise that passed with full points, or "" for any other exercise."""
     passed = verdict.outcome is Outcome.PASSED and (entry.points(verdict) or 0.0) >= verdict.max_points
     return escape(solutions.get(verdict.id, "") if passed else "")
 
 
 def _message(verdict: Verdict) -> str:
-    """Return the message for the whole exercise; "" if a check has the same: the page shows it there."""
+    """Return the message for the whole exercise, or "" if the page shows the same message at a check."""
     if verdict.outcome is Outcome.FAULT:
         return EXERCISE_FAULT
     if verdict.outcome is Outcome.MISSING:
@@ -209,7 +219,7 @@ def _message(verdict: Verdict) -> str:
 
 
 def _check_message(check: CheckResult, message: str) -> str:
-    """Return the message of a check; a fault has that of a grader error, and a missing result "no result"."""
+    """Return the message of a check. For a grader error or a missing result, return a fixed text."""
     if check.outcome is Outcome.FAULT:
         return "this check could not be graded because of a grader error"
     return message or ("no result" if check.outcome is Outcome.MISSING else "")
@@ -217,10 +227,13 @@ def _check_message(check: CheckResult, message: str) -> str:
 
 @dataclass(frozen=True)
 class OwnCode:
-    """The lines of an answer: number, text and whether the line is marked; below the marked one its caret."""
+    """The lines of an answer as the page shows them, with a caret below the marked line.
+
+    Each line has its number, its text, and True if it is marked.
+    """
 
     lines: tuple[tuple[int, Markup, bool], ...]
-    caret: Markup  # the spaces before it, and the caret; "" for none
+    caret: Markup  # spaces and a caret; "" without a caret
 
     @property
     def is_marked(self) -> bool:
@@ -229,9 +242,11 @@ class OwnCode:
 
 
 def own_code(verdict: Verdict, source: str) -> OwnCode | None:
-    """Return the lines of an answer that the page shows; None if it shows no lines.
+    """Return the lines of an answer that the page shows, or None if the page shows no lines.
 
-    `source` is of the exercise's cell; the verdict's excerpt marks a line of it, unless it is of another cell.
+    Args:
+        source: the source of the exercise's cell. The line that the verdict's excerpt marks is
+            marked here, too, unless the excerpt is from another cell.
     """
     if not source.strip():
         return None
@@ -244,7 +259,10 @@ def own_code(verdict: Verdict, source: str) -> OwnCode | None:
 
 
 def _marked_line(excerpt: str, lines: Sequence[str]) -> tuple[int, str]:
-    """Return the number of the line that an excerpt marks, and its caret; 0 if these lines do not have it."""
+    """Return the number of the line that an excerpt marks, and the text of its caret.
+
+    Return 0 and "" if the excerpt is not from these lines.
+    """
     found = MARKED.search(excerpt)
     if found is None or not 0 < (number := int(found[1])) <= len(lines):
         return 0, ""
@@ -256,6 +274,6 @@ def _marked_line(excerpt: str, lines: Sequence[str]) -> tuple[int, str]:
 
 
 def _is_cut_from(shown: str, line: str) -> bool:
-    """Return True if a line of an excerpt, which may be cut at both ends, shows this line."""
+    """Return True if a line of an excerpt, which may be cut at both ends, is a part of this line of code."""
     wanted, there = (UNSURE.sub("", text) for text in (shown.strip("…"), line))
     return bool(wanted) and wanted in there

@@ -1,7 +1,7 @@
-"""Prints pages as PDF, with the Chromium that Playwright drives.
+"""Prints pages as PDF with Playwright, which controls the browser Chromium.
 
-Both are optional: nothing but this needs them. Chromium is that of the system, or else the one that
-`playwright install chromium` brought.
+Both are optional, because only this module needs them. Chromium is the system's browser, or
+otherwise the one that `playwright install chromium` installed.
 """
 
 import shutil
@@ -28,10 +28,13 @@ class NoPdf(Complaint):
 
 @contextmanager
 def pdf_printer() -> Iterator[Callable[[str], bytes]]:
-    """Start Chromium, without network and scripts, as long as the context is open; yield what prints a page.
+    """Start Chromium until the context ends, and yield a function that prints an HTML page as PDF.
 
-    That prints HTML on A4, with all that is folded on it open, and returns the PDF. Raise NoPdf if Playwright or
-    Chromium is missing.
+    Chromium has no network and runs no scripts. The PDF has A4 pages, and folded parts of the page
+    are open.
+
+    Raises:
+        NoPdf: Playwright or Chromium is missing.
     """
     try:
         from playwright.sync_api import Error, PdfMargins, sync_playwright

@@ -1,4 +1,4 @@
-"""Renders Markdown as HTML that needs no other server: formulas become MathML, and classes colour code."""
+"""Renders Markdown as HTML that needs no other server. Formulas become MathML, and code is coloured."""
 
 import re
 from collections.abc import Callable
@@ -17,12 +17,15 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub makes it: "Set up!" → "set-up"."""
+    """Return the anchor of a heading in GitHub's form: "set-up" for "Set up!"."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def code_html(code: str, language: str) -> str:
-    """Return code as a block that is coloured if its language is known, and that can be scrolled by keyboard."""
+    """Return code as an HTML block that can be scrolled with the keyboard.
+
+    The code is coloured if its language is known.
+    """
     try:
         text = highlight(code, get_lexer_by_name(language, stripnl=False), HtmlFormatter(nowrap=True))
     except ClassNotFound:
@@ -33,19 +36,24 @@ def code_html(code: str, language: str) -> str:
 class PageRenderer(IPythonRenderer):
     """Renders the texts of one page.
 
-    No two headings get the same anchor, and none is more than one level below the heading before it: people who jump
-    from heading to heading would look for what is missing between them.
+    No two headings get the same anchor. No heading is more than one level below the heading before
+    it, because people who jump from heading to heading would look for the missing level.
     """
 
     def __init__(self, resolve: Resolve, missing: str = "") -> None:
-        """Take a function for links, and what follows the text of a link that leads to no page."""
+        """Make a renderer for one page.
+
+        Args:
+            resolve: returns the address for a link, or None if the link leads to no page.
+            missing: text to add after the text of a link that leads to no page.
+        """
         super().__init__(escape=False, exclude_anchor_links=True)
         self._resolve, self._missing = resolve, missing
         self._anchors: dict[str, int] = {}  # how often each occurs
         self._level = 0  # of the last heading
 
     def html(self, text: str) -> str:
-        """Return the HTML of a text in Markdown."""
+        """Return a Markdown text as HTML."""
         return MarkdownWithMath(renderer=self).render(COMMENT.sub("", text))
 
     def heading(self, text: str, level: int, **_: object) -> str:
@@ -56,7 +64,7 @@ class PageRenderer(IPythonRenderer):
         return f'<h{level} id="{name}{f"-{count}" if count else ""}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        """Return a link; only its text if it does not lead to a page."""
+        """Return a link, or only its text if the link does not lead to a page."""
         address = f"#{anchor(url[1:])}" if url.startswith("#") else self._resolve(url)
         return text + self._missing if address is None else super().link(text, address, title)
 
@@ -69,7 +77,7 @@ class PageRenderer(IPythonRenderer):
         return f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n'
 
     def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
-        """Return a cell; an empty one above a column is no heading, which a screen reader would announce."""
+        """Return a cell of a table. An empty head is not marked as a heading, so screen readers do not announce it."""
         tag = "th" if head and text.strip() else "td"
         style = f' style="text-align:{align}"' if align else ""
         return f"  <{tag}{style}>{text}</{tag}>\n"
@@ -88,7 +96,7 @@ class PageRenderer(IPythonRenderer):
 
 
 def _mathml(formula: str, display: str) -> str:
-    """Return a formula of LaTeX as MathML."""
+    """Return a LaTeX formula as MathML."""
     from latex2mathml.converter import convert  # of the extra `site`: the manual has no formulas
 
     return str(convert(formula.strip(), display=display))

@@ -1,4 +1,7 @@
-"""Shows answers of a class that share rare code: as a table, as JSON lines, and side by side on a page."""
+"""Shows answers of a class that share rare code: as a table, as JSON lines, and side by side on a page.
+
+Rare code is code that few answers of the class contain.
+"""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,7 +22,7 @@ MOST_ROWS = 20  # pairs of students on the terminal
 
 @dataclass(frozen=True)
 class Both:
-    """Two students, and all exercises in which their answers share much that is rare."""
+    """Two students, and all exercises in which their answers share much rare code."""
 
     assignment: str
     students: tuple[str, str]
@@ -27,12 +30,12 @@ class Both:
 
     @property
     def rare(self) -> float:
-        """The rare fragments that they share, over all exercises, by weight."""
+        """The weight of the rare code that the two students share, summed over all exercises."""
         return sum(pair.rare for _, pair in self.found)
 
 
 def by_students(compared: Sequence[ComparedExercise]) -> list[Both]:
-    """Group the pairs of all exercises by assignment and students, those that agree in most exercises first."""
+    """Return the pairs of students in each assignment, those that agree in most exercises first."""
     groups: dict[tuple[str, tuple[str, str]], list[tuple[ComparedExercise, Pair]]] = {}
     for exercise in compared:
         for pair in exercise.comparison.pairs:
@@ -42,7 +45,7 @@ def by_students(compared: Sequence[ComparedExercise]) -> list[Both]:
 
 
 def remark(exercise: ComparedExercise) -> str:
-    """Return why the answers to an exercise prove little: too few, or too much alike; "" if they can."""
+    """Return the reason why the answers to an exercise prove little, or "" if they can be compared well."""
     comparison = exercise.comparison
     if comparison.too_few:
         return f"fewer than {LEAST_ANSWERS} answers: too few to find rare code"
@@ -52,7 +55,7 @@ def remark(exercise: ComparedExercise) -> str:
 
 
 def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
-    """Lay out what was compared, exercise by exercise, and the pairs of students that share most."""
+    """Return a table of the compared exercises, and a table of the pairs of students that share most."""
     exercises = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("exercise", "answers", "telling", "pairs"):
         exercises.add_column(name, justify="left" if name == "exercise" else "right")
@@ -77,7 +80,7 @@ def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
 
 
 def as_lines(compared: Sequence[ComparedExercise]) -> Iterator[str]:
-    """Yield a line of JSON for each exercise and pair."""
+    """Yield a line of JSON for each pair of students in each exercise."""
     return (
         json.dumps(
             {
@@ -100,7 +103,11 @@ MOST_LINES, MOST_WIDTH = 200, 200  # that are shown of an answer
 
 
 def similar_page(compared: Sequence[ComparedExercise], students: Mapping[str, Student]) -> str:
-    """Return one HTML file that needs no other file; `students` is everybody in the class, by id."""
+    """Return one HTML file that needs no other file.
+
+    Args:
+        students: all students of the class, by id.
+    """
     found = by_students(compared)
     return render(
         "similar.html.j2",
@@ -112,7 +119,7 @@ def similar_page(compared: Sequence[ComparedExercise], students: Mapping[str, St
 
 
 def _pair(both: Both, students: Mapping[str, Student]) -> dict[str, Any]:
-    """Collect what the template shows of two students."""
+    """Return the values that the template shows about two students."""
     return {
         "assignment": both.assignment,
         "students": [students.get(id, Student(id=id)) for id in both.students],
@@ -132,7 +139,10 @@ def _pair(both: Both, students: Mapping[str, Student]) -> dict[str, Any]:
 
 
 def _marked(source: str, lines: Collection[int]) -> list[tuple[str, bool]]:
-    """Return the lines of an answer, cut to MOST_WIDTH, each with whether it is one of `lines`; last how many more."""
+    """Return the lines of an answer, cut to MOST_WIDTH characters. Each line has True if it is in `lines`.
+
+    If the answer has more than MOST_LINES lines, the last line states how many are missing.
+    """
     shown = clean_lines(source).split("\n")
     cut = [(line[:MOST_WIDTH], number in lines) for number, line in enumerate(shown[:MOST_LINES], 1)]
     return [*cut, *([(f"… {len(shown) - MOST_LINES} more lines", False)] if len(shown) > MOST_LINES else [])]

@@ -1,4 +1,4 @@
-"""Shows grades on the terminal: a class as a table, one submission in detail, progress during a run."""
+"""Shows grades in the terminal: a class as a table, one submission in detail, and progress during a run."""
 
 import re
 import time
@@ -36,9 +36,9 @@ REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if
 
 
 def table(entries: Sequence[GradebookEntry]) -> RenderableType:
-    """Lay out a class: for each assignment a table with a symbol for each exercise and a summary.
+    """Return a table of a class for each assignment, with a symbol for each exercise, and a summary.
 
-    Scores are the gradebook's. The symbols are those of the points that count, as on the students' pages.
+    Scores are the gradebook's. The symbols show the points that count, as on the students' pages.
     """
     parts: list[RenderableType] = []
     for assignment, group in assignments(entries).items():
@@ -78,14 +78,14 @@ def _score(entry: GradebookEntry) -> Text:
 
 
 def _head(ids: Sequence[str]) -> Text:
-    """Write the exercises' numbers from top to bottom, so that many of them leave room for the notes."""
+    """Return the numbers of the exercises, written from top to bottom, so that notes have enough room."""
     numbers = [id.partition(".")[2] or id for id in ids]
     height = max(map(len, numbers), default=1)
     return Text("\n".join(map(" ".join, zip(*(one.rjust(height) for one in numbers), strict=True))))
 
 
 def _symbols(entry: GradebookEntry, ids: Sequence[str]) -> Text:
-    """Return the symbols of one student, each below its exercise's number."""
+    """Return the symbols of one student, each of them below its exercise's number."""
     kinds = {verdict.id: kind_of_points(verdict, entry) for verdict in entry.grade.verdicts}
     marks = Text()
     for id in ids:
@@ -119,10 +119,10 @@ def _short(text: str, longest: int) -> str:
 
 
 def details(grade: Grade) -> RenderableType:
-    """Lay out one submission.
+    """Return the details of one submission.
 
-    Every exercise has its failed checks, hint and notes. Then follow the notes on several
-    exercises, and the flags.
+    For each exercise there are its failed checks, its hint and its notes. Notes on several
+    exercises and the flags follow at the end.
     """
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
     lines: list[RenderableType] = [Text(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}", style="bold")]
@@ -146,7 +146,7 @@ def details(grade: Grade) -> RenderableType:
 
 
 def _below(text: str, style: str = "") -> RenderableType:
-    """Format the text below an exercise, with every line indented."""
+    """Return a text for the lines below an exercise, with every line indented."""
     return Padding(Text(clean(text), style=style), (0, 0, 0, 4), expand=False)
 
 
@@ -187,7 +187,7 @@ class _Rate(ProgressColumn):
 
 @contextmanager
 def progress(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
-    """Show progress while a class is graded: a bar on a terminal, a plain line every few seconds elsewhere.
+    """Show progress while a class is graded: a bar on a terminal, otherwise a plain line every few seconds.
 
     Yield a function that must be called with each grade.
     """
@@ -200,7 +200,7 @@ def progress(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
 
 
 def _bar(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
-    """Yield what moves a progress bar on by one submission."""
+    """Yield a function that moves a progress bar on by one submission."""
     name = TextColumn("{task.description}", markup=False)
     columns = (BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn(), name)
     with Progress(*columns, console=console, transient=True) as bar:
@@ -213,7 +213,10 @@ def _bar(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
 
 
 def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
-    """Yield what counts a submission, and prints a line of progress every REPORT_EVERY seconds, and the last one."""
+    """Yield a function that counts a submission.
+
+    It prints a line of progress every REPORT_EVERY seconds, and after the last submission.
+    """
     started = reported = time.monotonic()
     done = 0
 
@@ -232,6 +235,6 @@ def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
 
 
 def _duration(seconds: float) -> str:
-    """Format a duration: "1:05" for 65 seconds, "1:01:05" for 3665 seconds."""
+    """Return a duration in seconds as text: "1:05" for 65 seconds, "1:01:05" for 3665 seconds."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"

@@ -1,4 +1,7 @@
-"""Formats words and numbers, and sorts entries and exercises, for all reports."""
+"""Formats words and numbers for all reports, and sorts entries and exercises.
+
+An entry is the gradebook's record of one submission.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +26,7 @@ WAITS = "passed, but gives points only if the values are right"
 
 
 def clean(text: object) -> str:
-    """Convert to text that any terminal, file and page can show, on one line.
+    """Return text on one line that any terminal, file and page can show.
 
     Newlines become spaces; a character that cannot be shown becomes �.
     """
@@ -32,12 +35,15 @@ def clean(text: object) -> str:
 
 
 def who(student: Student) -> str:
-    """Return the student's id and, if it is known, the name, on one line."""
+    """Return the student's id and, if it is known, the student's name, on one line."""
     return clean(f"{student.id} {student.name}")
 
 
 def clean_lines(text: str) -> str:
-    """Convert to text as `clean` does, but keep its lines and their spaces."""
+    """Return text that any terminal, file and page can show, with its lines and spaces.
+
+    A character that cannot be shown becomes �.
+    """
     return "\n".join(
         "".join(mark if mark.isprintable() else "\N{REPLACEMENT CHARACTER}" for mark in line)
         for line in text.split("\n")
@@ -45,17 +51,17 @@ def clean_lines(text: str) -> str:
 
 
 def some(names: Sequence[str]) -> str:
-    """List names, separated by commas: at most twenty of them, and how many more there are."""
+    """Return at most twenty names, separated by commas, and the number of further names."""
     shown = ", ".join(clean(name) for name in names[:20])
     return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
 
 
 def check_messages(verdict: Verdict) -> list[str]:
-    """Return the messages of an exercise's checks; "the same" for one that a check above has.
+    """Return the messages of an exercise's checks. If a check above has the same message, return "the same".
 
-    A check may pass and still give no points until another one passes. If the values are wrong,
-    for example, it is worth nothing that a batch of inputs gives the same wrong values as each
-    input by itself.
+    A check may pass and still give no points until another one passes. If the values are wrong, for
+    example, it is worth nothing that a batch of inputs gives the same wrong values as each input
+    by itself.
     """
     messages = [check.message for check in verdict.checks]
     return [
@@ -69,24 +75,25 @@ def check_messages(verdict: Verdict) -> list[str]:
 
 
 def is_waiting(check: CheckResult) -> bool:
-    """Return True if a check passed and gives no points yet."""
+    """Return True if a check passed but gives no points before another check passes."""
     return check.outcome is Outcome.PASSED and check.points < check.max_points
 
 
 def said_once(verdict: Verdict) -> bool:
-    """Return True if all checks of an exercise have its own message, which a report then shows once."""
+    """Return True if all checks of an exercise have the exercise's message, so that a report shows it once."""
     return len(verdict.checks) > 1 and {check.message for check in verdict.checks} == {verdict.message}
 
 
 def number(value: float) -> str:
-    """Format a number without trailing zeros: "12.5" for 12.5, "15" for 15.0."""
+    """Return a number with up to two decimals, without trailing zeros: "12.5" for 12.5, "15" for 15.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def worth(points: float | None, max_points: float) -> str:
-    """Return the points of an exercise or question as text: "3 of 5"; "needs manual grading" for None.
+    """Return the points of an exercise or question as text, such as "3 of 5".
 
-    Points that a person gave where there are none to earn are not out of any: "2 points".
+    Return "needs manual grading" if `points` is None. Return "2 points" if a person gave points
+    although there are no maximum points.
     """
     if points is None:
         return "needs manual grading"
@@ -96,22 +103,25 @@ def worth(points: float | None, max_points: float) -> str:
 
 
 def worth_of_cell(cell: CellScore | None, points: float | None) -> str:
-    """Return the points of a question as text; "no points" if it has none and nobody gave it any.
+    """Return the points of a question as text, or "no points" if it has no points and nobody gave it any.
 
     Args:
-        cell: the question's cell in the gradebook.
-        points: those that count.
+        cell: the question's cell in the gradebook, or None if it has no cell.
+        points: the points that count, or None if it needs manual grading.
     """
     return worth(points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
 
 
 def or_dash(value: float | None) -> str:
-    """Format a number as `number` does, or return a dash for None."""
+    """Return a number as text as `number` does, or a dash for None."""
     return "–" if value is None else number(value)
 
 
 def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:
-    """Return the decision on an appeal and its date as text, and whether the appeal is about an earlier submission."""
+    """Return the decision on an appeal and its date as text.
+
+    The text also states if the appeal is about an earlier submission.
+    """
     earlier = appeal.submission_sha256 != entry.grade.submission_sha256
     about = " (about an earlier submission)" if earlier else ""
     if not appeal.outcome:
@@ -121,7 +131,7 @@ def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:
 
 
 def kind(verdict: Verdict) -> str:
-    """Return how an exercise ended, as a key of SYMBOLS."""
+    """Return the key of SYMBOLS for the outcome of an exercise."""
     if verdict.outcome is Outcome.FAILED:
         return "part" if verdict.points > 0 else "wrong"
     names = {Outcome.PASSED: "full", Outcome.MISSING: "missing", Outcome.TIMEOUT: "timeout"}
@@ -129,7 +139,7 @@ def kind(verdict: Verdict) -> str:
 
 
 def kind_of_points(verdict: Verdict, entry: GradebookEntry) -> str:
-    """Return the key of SYMBOLS for the points that count; manual points come before automatic ones."""
+    """Return the key of SYMBOLS for the points that count: the manual points, or else the automatic ones."""
     cell = entry.cells.get(verdict.id)
     if cell is None or not cell.by_hand or cell.points is None:
         return kind(verdict)
@@ -139,7 +149,7 @@ def kind_of_points(verdict: Verdict, entry: GradebookEntry) -> str:
 
 
 def lateness(penalty: float, seconds_late: float | None) -> str:
-    """Return a sentence on a submission that was late; "" of any other."""
+    """Return a sentence about a late submission, or "" if the submission is in time."""
     if penalty:
         points = "1 point was" if penalty == 1 else f"{number(penalty)} points were"
         return f"The submission was late: {points} subtracted."
@@ -147,7 +157,7 @@ def lateness(penalty: float, seconds_late: float | None) -> str:
 
 
 def summary(entries: Sequence[GradebookEntry]) -> str:
-    """Sum up a class in one line.
+    """Return a summary of a class on one line.
 
     For several assignments, a student counts as missing if they submitted none of them.
 
@@ -173,12 +183,12 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
 
 
 def with_score(entries: Iterable[GradebookEntry]) -> list[GradebookEntry]:
-    """Return the entries that count for means and plots, without those whose file cannot be read."""
+    """Return the entries that means and plots include. Submissions that cannot be read are left out."""
     return [entry for entry in entries if entry.status in ("graded", "recorded") and entry.score is not None]
 
 
 def assignments(entries: Iterable[GradebookEntry]) -> dict[str, list[GradebookEntry]]:
-    """Group entries by assignment; sort assignments and, within each, students alphabetically."""
+    """Return entries by assignment. Assignments, and students within an assignment, are sorted by id."""
     groups: dict[str, list[GradebookEntry]] = {}
     for entry in sorted(entries, key=lambda entry: (entry.assignment, entry.student.id)):
         groups.setdefault(entry.assignment, []).append(entry)
@@ -186,7 +196,7 @@ def assignments(entries: Iterable[GradebookEntry]) -> dict[str, list[GradebookEn
 
 
 def exercise_ids(entries: Iterable[GradebookEntry]) -> list[str]:
-    """List the ids of all graded exercises once, in the order of their numbers, with practice ("P") at the end."""
+    """Return the ids of all graded exercises once, sorted by number, with practice exercises ("P") at the end."""
     seen = dict.fromkeys(verdict.id for entry in entries for verdict in entry.grade.verdicts)
     return sorted(seen, key=by_number)
 

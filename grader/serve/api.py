@@ -1,7 +1,8 @@
 """The API with which a notebook's cell submits the notebook and reads its points. docs/serve.md describes it.
 
-A program signs in with the header `Authorization: Bearer TOKEN`. The token is a personal code, which the student's page
-shows, or a token of JupyterHub. All answers are JSON; an error is `{"error": "…"}`.
+A program signs in with the header `Authorization: Bearer TOKEN`. The token is a personal code,
+which the student's page shows, or a JupyterHub token. All answers are JSON. An error has the form
+`{"error": "…"}`.
 """
 
 from typing import Any
@@ -22,7 +23,10 @@ PATH = "/api/submissions"
 
 
 def submit(visit: Visit) -> Response:
-    """Put a notebook into the queue; the form has the fields `assignment` and `notebook`."""
+    """Put the uploaded notebook into the queue, and return the JSON about the new attempt.
+
+    The form has the fields `assignment` and `notebook`.
+    """
     name = visit.text("assignment")
     if name not in visit.site.open_assignments():
         known = ", ".join(visit.site.open_assignments()) or "none"
@@ -32,7 +36,7 @@ def submit(visit: Visit) -> Response:
 
 
 def look(visit: Visit) -> Response:
-    """Return the state of one of the student's attempts and, once it is graded, its points and explanations."""
+    """Return the state of one of the student's attempts, with points and explanations once it is graded."""
     own = attempts.attempts_of(visit.site.store, visit.person)
     attempt = next((one for one in own if str(one.id) == visit["id"]), None)
     if attempt is None:
@@ -41,7 +45,10 @@ def look(visit: Visit) -> Response:
 
 
 def about(visit: Visit) -> Response:
-    """Return whether the server accepts tokens of JupyterHub. A notebook sends its token only to such a server."""
+    """Return JSON that states whether the server accepts JupyterHub tokens.
+
+    A notebook sends its JupyterHub token only to a server that accepts such tokens.
+    """
     return JSONResponse({"hub": visit.site.settings.hub is not None})
 
 
@@ -74,7 +81,7 @@ def _told(site: Site, attempt: Attempt) -> dict[str, Any]:
 
 
 def _exercises(entry: GradebookEntry) -> list[dict[str, Any]]:
-    """Return the points of each exercise, with an explanation if they are not full."""
+    """Return the points of each exercise, with an explanation for each exercise without full points."""
     return [
         {
             "id": verdict.id,

@@ -1,4 +1,4 @@
-"""Defines which page belongs to which address, and the pages for signing in and out."""
+"""Maps each address to its page, and defines the pages for signing in and out."""
 
 import logging
 import secrets
@@ -63,7 +63,7 @@ def make_app(site: Site) -> Starlette:
 
 
 def home(visit: Visit) -> Response:
-    """Show the assignments; to the instructor the class; to anybody else how to sign in."""
+    """Show the assignments to a student, the class to the instructor, and the ways to sign in to anybody else."""
     if visit.visitor is None:
         return visit.html("welcome.html.j2")
     return web.go_to("class") if visit.visitor.role == INSTRUCTOR else student_pages.assignments(visit)
@@ -73,7 +73,11 @@ def home(visit: Visit) -> Response:
 
 
 def ask_to_sign_in(visit: Visit) -> Response:
-    """Show who a link would sign in. Opening it signs nobody in, so mail scanners and other sites cannot use it."""
+    """Show the name of the person whom a link would sign in.
+
+    The page itself signs nobody in. So mail scanners and other sites, which also open links, cannot
+    begin a session.
+    """
     ticket = _ticket(visit)
     if ticket is None:
         return _wrong_link(visit)
@@ -85,7 +89,7 @@ def ask_to_sign_in(visit: Visit) -> Response:
 
 
 def sign_in(visit: Visit) -> Response:
-    """Begin a session for the person of a link or a ticket."""
+    """Begin a session for the person whom a link or a ticket signs in."""
     ticket = _ticket(visit, use=True)
     if ticket is None:
         return _wrong_link(visit)
@@ -99,14 +103,23 @@ def sign_in(visit: Visit) -> Response:
 
 
 def from_hub(visit: Visit) -> Response:
-    """Take the code that JupyterHub gives the browser, and show whose account it is, as for a personal link."""
+    """Check the code that the browser brings from JupyterHub, and lead to the page that asks to sign in.
+
+    That page shows the name of the account, as after a personal link.
+    """
     asked = visit.request.query_params
     ticket = hub.receive(visit.site, asked.get("code", ""), asked.get("state", ""))
     return web.go_to("in", make_ticket(visit.site.store, ticket))
 
 
 def _ticket(visit: Visit, *, use: bool = False) -> Ticket | None:
-    """Return the ticket for a request's link, with the name from the gradebook; None if the link is not valid."""
+    """Return the ticket of the link in a request, or None if the link is not valid.
+
+    A ticket states who may sign in. If the ticket has no name, add the name from the gradebook.
+
+    Args:
+        use: read the link from the form, and use up a ticket that works only once.
+    """
     token = visit.text("token") if use else visit["token"]
     ticket = ticket_of(visit.site.store, visit.site.key, token, use=use)
     known = visit.site.students().get(ticket.person) if ticket and not ticket.name else None
@@ -114,7 +127,10 @@ def _ticket(visit: Visit, *, use: bool = False) -> Ticket | None:
 
 
 def _wrong_link(visit: Visit) -> Response:
-    """Refuse a link. An address that tries many links is refused for a short time, but valid links always work."""
+    """Answer a request with a link that is not valid.
+
+    An address that tries many such links is refused for a short time. Valid links always work.
+    """
     client = client_of(visit.request.scope)
     if not visit.request.app.state.wrong_links.allows(client):
         return PlainTextResponse(
@@ -125,7 +141,7 @@ def _wrong_link(visit: Visit) -> Response:
 
 
 def sign_out(visit: Visit) -> Response:
-    """End the session, in the store, too."""
+    """End the session, both in the browser and in the store."""
     end_token(visit.site.store, visit.cookie("session"))
     response = web.go_to()
     visit.set_cookie(response, "session", "")
@@ -136,7 +152,7 @@ def sign_out(visit: Visit) -> Response:
 
 
 def _static(content: str, kind: str) -> Response:
-    """Answer with the styles, or with a script: for the queue, or to close a platform's frame."""
+    """Return a response with a style sheet or a script of the pages. Browsers may keep it for 300 seconds."""
     return Response(content, media_type=kind, headers={"Cache-Control": "max-age=300"})
 
 
@@ -170,9 +186,9 @@ def on_refusal(request: Request, error: Exception) -> Response:
 
 
 def _refusal(visit: Visit, error: Exception) -> HTTPException:
-    """Return the refusal that an error becomes.
+    """Return the HTTP error with which the server refuses a request that failed with `error`.
 
-    The texts of the gradebook's errors are for operators, so only the instructor reads them.
+    Messages of gradebook errors are for operators, so only the instructor sees them.
     """
     for kind, code in STATUS.items():
         if isinstance(error, kind):
@@ -185,5 +201,5 @@ def _refusal(visit: Visit, error: Exception) -> HTTPException:
 
 
 def on_error(request: Request, error: Exception) -> Response:
-    """Answer a request that fails through a server error with a page; the log contains the error."""
+    """Answer a request that failed because of a server error with a short page. The log contains the error."""
     return PlainTextResponse("The server has an error. It is not your fault. Try again in a minute.\n", 500)

@@ -1,10 +1,11 @@
-"""Stores each upload as an attempt: it gets its own folder, and waits in the queue until it is graded.
+"""Stores each upload as an attempt, which has its own folder and waits in the queue until it is graded.
 
     submitted/.attempts/STUDENT/ASSIGNMENT/20301131T180000-3f9a2c71/   one attempt: notebook, timestamp.txt, its page
     submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
 
-nbgrader and `grader grade` ignore names that begin with a dot, so they see only the attempt that counts. shares.py
-decides whose attempt is graded next, and which attempts lose their files.
+The attempt that counts is the one in the gradebook. nbgrader and `grader grade` ignore names that
+begin with a dot, so they see only that attempt. shares.py decides whose attempt is graded next, and
+which attempts lose their files.
 """
 
 import os
@@ -54,7 +55,7 @@ OPEN = """
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One upload."""
+    """One upload of a student, as the store's table `attempt` describes it."""
 
     id: int  # the place in the queue
     student: str
@@ -65,33 +66,34 @@ class Attempt:
     place: str  # the folder's name
     state: str
     tries: int
-    counts: bool  # it is the one in submitted/ and in the gradebook
-    score: float | None  # as it was graded; what the gradebook says may have changed since
+    counts: bool  # True for the attempt in submitted/ and in the gradebook
+    score: float | None  # from the grading process; the gradebook's score may have changed since
     max_score: float | None
     worth: float | None  # the score, less the late penalty
     message: str
     finished: str
-    taken: str = ""  # when grading last took it out of the queue, in UTC
+    taken: str = ""  # UTC time at which grading last began
     seconds: float = 0.0  # of grading, in all tries
-    deaths: int = 0  # of the grading process, while it graded this attempt
+    deaths: int = 0  # how often the grading process died while it graded this attempt
     removed: bool = False  # its files are gone, to make room for newer attempts
-    flags: str = ""  # of its grade, as flags.py writes them
+    flags: str = ""  # the grade's flags, in the form of flags.py
 
     @property
     def is_open(self) -> bool:
-        """Return True if it still waits for its grade."""
+        """Return True if the attempt waits for its grade or is being graded."""
         return self.state in (WAITING, GRADING)
 
     @property
     def when(self) -> datetime:
-        """The time at which it was submitted."""
+        """The time of submission."""
         return datetime.fromisoformat(self.received)
 
 
 def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> tuple[str, str]:
-    """Write an upload to the disk; return its folder's name and its digest. Leave nothing behind if that fails.
+    """Write an upload to the disk, and return the name of its new folder and the SHA-256 digest of the file.
 
-    If the server is killed before `enqueue`, a folder without an attempt remains. A later upload removes it.
+    If writing fails, the folder is removed again. If the server is killed before it calls
+    `enqueue`, the folder remains without an attempt, and a later upload removes it.
     """
     place = f"{now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
     own = folder_of(folder, student, assignment, place)
@@ -110,7 +112,7 @@ def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> 
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk, and not only in memory."""
+    """Wait until the content of a file, or the list of files in a folder, is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -119,19 +121,21 @@ def _to_disk(path: Path) -> None:
 
 
 def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int) -> Attempt:
-    """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded or replaced.
+    """Put an upload that is on the disk into the queue, and return it as an attempt.
 
-    An attempt of the same student at the same assignment that still waits is replaced. The oldest attempts lose
-    their files if the new one does not fit into the quota otherwise.
+    After the call, the server grades the attempt even if it is killed in between, unless a newer
+    attempt replaces it. The new attempt replaces an attempt of the same student at the same
+    assignment that is still waiting. The oldest attempts lose their files if the new one would
+    otherwise exceed the quota.
 
     Args:
-        upload: student, assignment, and what `keep_upload` has returned.
-        an_hour: how many attempts are allowed in an hour.
-        quota: bytes of all attempts of the student at the assignment.
+        upload: the student, the assignment, and the two values that `keep_upload` has returned.
+        an_hour: the number of attempts that a student may submit in an hour.
+        quota: the bytes that all attempts of the student at the assignment may have together.
 
     Raises:
-        HTTPException: there were too many attempts, the upload is the newest attempt once more, or it does not fit. Its
-            folder is removed.
+        HTTPException: the student submitted too often, the file is the same as that of the newest
+            attempt, or it does not fit into the quota. Its folder is removed.
         StoreError: another program locks the store. The upload's folder is removed.
     """
     student, assignment, place, _ = upload
@@ -147,7 +151,7 @@ def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_ho
 def _enqueue(
     store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int
 ) -> tuple[Attempt, list[KeptFolder]]:
-    """Insert an attempt in one transaction; return it, and the folders that it leaves without an attempt."""
+    """Insert an attempt in one transaction. Return it, and the folders of older attempts to remove."""
     student, assignment, place, digest = upload
     moment = now()
     with store.writing() as db:
@@ -169,7 +173,11 @@ def _enqueue(
 
 
 def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str, str], quota: int) -> list[KeptFolder]:
-    """Mark the attempts that lose their files, so that an upload fits into the quota of bytes; return their folders."""
+    """Mark the attempts that lose their files so that an upload fits into the quota, and return their folders.
+
+    Args:
+        quota: the bytes that all attempts of the student at the assignment may have together.
+    """
     student, assignment, place, _ = upload
     own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
     new = folder_of(folder, student, assignment, place)
@@ -195,7 +203,15 @@ def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str
 
 
 def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
-    """Raise HTTPException if a student has so many attempts within the last hour; the newest is the first."""
+    """Refuse another attempt if the student has submitted too often within the last hour.
+
+    Args:
+        own: the student's attempts at the assignment, the newest first.
+        an_hour: the number of attempts that are allowed in an hour.
+
+    Raises:
+        HTTPException: the student has submitted `an_hour` times or more.
+    """
     recent = [one for one in own if one.when > now() - HOUR]
     if len(recent) >= an_hour:
         minutes = max(1, -int((now() - HOUR - recent[an_hour - 1].when).total_seconds() // 60))
@@ -204,7 +220,7 @@ def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
 
 
 def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:
-    """Return an attempt's folder below the folder of the results; `place` is its own name."""
+    """Return the path of an attempt's folder. `folder` contains submitted/, and `place` is the folder's name."""
     return folder / "submitted" / ATTEMPTS / student / assignment / place
 
 
@@ -212,10 +228,10 @@ def file_of(store: Store, folder: Path, attempt: tuple[str, str, str], name: str
     """Return the path of a file in the folder of an attempt.
 
     Args:
-        attempt: student, assignment and the attempt's number as an address has it.
+        attempt: the student, the assignment, and the attempt's number as text, as in a page's address.
 
     Raises:
-        HTTPException: there is no such attempt, or it does not have the file.
+        HTTPException: there is no such attempt, or its folder does not contain the file.
     """
     student, assignment, nth = attempt
     places = [own.place for own in attempts_of(store, student, assignment) if str(own.nth) == nth]
@@ -226,7 +242,7 @@ def file_of(store: Store, folder: Path, attempt: tuple[str, str, str], name: str
 
 
 def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
-    """Return an attempt as grading finds it."""
+    """Return the record of an attempt's notebook that the grader takes as input."""
     parts = (ATTEMPTS, attempt.student, attempt.assignment, attempt.place, f"{attempt.assignment}.ipynb")
     return SubmissionFile(attempt.student, attempt.assignment, folder / "submitted", parts)
 
@@ -235,19 +251,24 @@ def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
 
 
 def attempts_of(store: Store, student: str, assignment: str | None = None) -> Sequence[Attempt]:
-    """Return a student's attempts, the newest first."""
+    """Return a student's attempts at an assignment, the newest first.
+
+    If `assignment` is None, return the attempts at all assignments.
+    """
     return [_attempt(row) for row in store.rows(OWN, student, assignment, assignment)]
 
 
 def everybodys(store: Store) -> Sequence[Attempt]:
-    """Return all attempts, in the order of the queue."""
+    """Return all attempts of all students, in the order in which they were submitted."""
     return [_attempt(row) for row in store.rows("SELECT * FROM attempt ORDER BY id")]
 
 
 def queue(store: Store, budget: float) -> Sequence[Attempt]:
-    """Return the attempts that are being graded, then those that wait, in the order in which they are taken.
+    """Return the attempts that are being graded, then the waiting attempts in the order of grading.
 
-    Those whose students have used up the budget of grading seconds are the last ones.
+    Args:
+        budget: the seconds of grading that a student has in an hour. Attempts of students who have
+            used up their seconds are at the end.
     """
     rows = store.rows("SELECT * FROM attempt WHERE state IN (?, ?)", WAITING, GRADING)
     order = {one.id: number for number, one in enumerate(in_order(_open(store), budget))}
@@ -256,23 +277,26 @@ def queue(store: Store, budget: float) -> Sequence[Attempt]:
 
 
 def place_in_queue(store: Store, attempt: Attempt, budget: float) -> int | None:
-    """Count the attempts before one that waits, including those that are being graded.
+    """Return the number of attempts before a waiting attempt, including the attempts that are being graded.
 
-    Returns:
-        None if the attempt does not wait, or its student has used up the budget of grading seconds.
+    Return None if the attempt does not wait, or if its student has used up `budget`, the seconds of grading in an hour.
     """
     return place_of(attempt.id, _open(store), budget)
 
 
 def waits_until(store: Store, student: str, budget: float) -> datetime | None:
-    """Return the time at which a student without grading time gets some again, or None if the student has some now."""
+    """Return the time at which a student has grading time again, or None if the student has some now.
+
+    Args:
+        budget: the seconds of grading that a student has in an hour.
+    """
     used = "SELECT taken, seconds FROM attempt WHERE student = ? AND taken > ?"
     rows = store.rows(used, student, text_of(now() - HOUR))
     return free_at(((datetime.fromisoformat(row["taken"]), row["seconds"]) for row in rows), budget)
 
 
 def _open(store: Store) -> list[Open]:
-    """Return the attempts that wait or are being graded, and what their students have had."""
+    """Return the attempts that wait or are being graded, with the grading time that their students have used."""
     rows = store.rows(OPEN, GRADING, text_of(now() - HOUR), WAITING, GRADING)
     return [Open(**{**dict(row), "is_graded_now": bool(row["is_graded_now"])}) for row in rows]
 
@@ -281,11 +305,11 @@ def _open(store: Store) -> list[Open]:
 
 
 def begin(store: Store) -> Sequence[Attempt]:
-    """Put the attempts that a process was grading when it died back into the queue.
+    """Put attempts back into the queue that a grading process was grading when it died.
 
-    Each is a suspect from now on, and graded alone (shares.py). One in which the process died for the second
-    time is set aside: it was alone then, so no other attempt can be to blame. Its student pays for the time of
-    each such turn.
+    Each of these attempts becomes a suspect, and a suspect is graded alone (see shares.py). If the
+    process dies again on a suspect, no other attempt can be to blame, so the suspect is set aside.
+    The time of each such turn counts as grading time of the student.
 
     Returns:
         the attempts that were set aside.
@@ -300,7 +324,7 @@ def begin(store: Store) -> Sequence[Attempt]:
 
 
 def _after_death(attempt: Attempt, moment: datetime) -> Attempt:
-    """Return an attempt after the grading process died on it: it waits again, or is set aside."""
+    """Return an attempt's new state after the grading process died on it: it waits again, or is set aside."""
     deaths, seconds = attempt.deaths + 1, attempt.seconds + min(seconds_since(attempt, moment), MOST_CHARGED)
     attempt = replace(attempt, deaths=deaths, seconds=seconds, state=WAITING)
     if deaths < MOST_DEATHS:
@@ -310,15 +334,18 @@ def _after_death(attempt: Attempt, moment: datetime) -> Attempt:
 
 
 def put_back(store: Store) -> None:
-    """Put the attempts that are being graded back into the queue: the process ends, and no attempt is to blame."""
+    """Put the attempts that are being graded back into the queue, and blame none of them.
+
+    The grading process calls this when the web server or its workers have ended.
+    """
     store.change("UPDATE attempt SET state = ?, tries = tries - 1 WHERE state = ?", WAITING, GRADING)
 
 
 def take(store: Store, budget: float) -> Attempt | None:
-    """Take the next attempt out of the queue; None if no attempt may begin now.
+    """Mark the next attempt in the queue as being graded and return it, or None if no attempt may begin now.
 
     Args:
-        budget: seconds of grading that a student has in an hour.
+        budget: the seconds of grading that a student has in an hour.
     """
     chosen = next_turn(_open(store), budget)
     if chosen is None:  # so it is mostly: no lock for that
@@ -330,17 +357,17 @@ def take(store: Store, budget: float) -> Attempt | None:
 
 
 def seconds_since(attempt: Attempt, moment: datetime) -> float:
-    """Return the seconds since grading took an attempt; 0 if the clock was set back."""
+    """Return the seconds from the start of an attempt's grading to `moment`, or 0 if the clock was set back."""
     return max(0.0, (moment - datetime.fromisoformat(attempt.taken)).total_seconds()) if attempt.taken else 0.0
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
-    """Return the attempt that counts so far, or None before the first one."""
+    """Return the attempt that counts for a student at an assignment, or None if no attempt counts yet."""
     return next((one for one in attempts_of(store, student, assignment) if one.counts), None)
 
 
 def finish(store: Store, ended: Attempt) -> None:
-    """Write down how an attempt ended. If it counts, no other attempt of the student does."""
+    """Store how an attempt ended. If it counts, the student's other attempts at the assignment no longer do."""
     with store.writing() as db:
         if ended.counts:
             own = (ended.student, ended.assignment)
@@ -349,17 +376,18 @@ def finish(store: Store, ended: Attempt) -> None:
 
 
 def again(store: Store) -> int:
-    """Put attempts that could not be graded by our fault back into the queue; return how many.
+    """Put attempts that a grader error left without a grade back into the queue, and return their number.
 
-    Those whose files were removed stay as they are. One in which the grading process died stays a suspect: it is graded
-    alone, and set aside as soon as the process dies again.
+    An attempt whose files were removed stays without a grade. An attempt on which the grading
+    process died is still a suspect: it is graded alone, and set aside as soon as the process dies
+    again.
     """
     change = "UPDATE attempt SET state = ?, tries = 0, deaths = min(deaths, ?) WHERE state = ? AND removed = 0"
     return store.change(change, WAITING, MOST_DEATHS - 1, FAULT)
 
 
 def _write(db: sqlite3.Connection, attempt: Attempt) -> None:
-    """Write the columns of an attempt that grading has changed."""
+    """Store those columns of an attempt that grading changes."""
     names = ("state", "counts", "score", "max_score", "worth", "message", "finished", "seconds", "deaths", "flags")
     changed = ", ".join(f"{name} = :{name}" for name in names)
     db.execute(f"UPDATE attempt SET {changed} WHERE id = :id", vars(attempt))

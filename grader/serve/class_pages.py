@@ -1,4 +1,4 @@
-"""Shows the class page: the table of all submissions, the queue, due dates, and the instructor's decisions."""
+"""Shows the class page: the table of all submissions, the queue, the due dates and the instructor's decisions."""
 
 import re
 from collections.abc import Mapping
@@ -30,12 +30,16 @@ MOMENT = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]
 
 
 def overview(visit: Visit) -> Response:
-    """Show the class."""
+    """Show the class page."""
     return visit.html("class.html.j2", **collect(visit.site, visit.request.query_params))
 
 
 def collect(site: Site, asked: Mapping[str, str]) -> dict[str, Any]:
-    """Collect what the page of the class shows; `asked` is the query of its address."""
+    """Return the values that the class page shows.
+
+    Args:
+        asked: the query of the page's address, which sorts and filters the table.
+    """
     everybody, entries = attempts.everybodys(site.store), site.entries()
     table, names, shown = class_table(site, everybody, entries), site.open_assignments(), released(site.store)
     waiting, dues = attempts.queue(site.store, site.settings.grading_seconds_an_hour), site.due_dates("")
@@ -60,13 +64,13 @@ def collect(site: Site, asked: Mapping[str, str]) -> dict[str, Any]:
 
 
 def flagged(table: ClassTable) -> dict[Key, list[Flagged]]:
-    """Map assignments and students to the flags of all attempts, where there are any."""
+    """Map each assignment and student to the flags of all their attempts. Leave out pairs without flags."""
     found = {(name, row.student.id): row.cells[name].flags for name in table.columns for row in table.rows}
     return {key: flags for key, flags in found.items() if flags}
 
 
 def download(visit: Visit) -> Response:
-    """Send the table as CSV, sorted and searched as the page is."""
+    """Send the table as CSV, sorted and filtered as on the page."""
     site = visit.site
     shown = class_table(site, attempts.everybodys(site.store), site.entries()).arranged(visit.request.query_params)
     told = {"Content-Disposition": 'attachment; filename="class.csv"'}
@@ -74,7 +78,7 @@ def download(visit: Visit) -> Response:
 
 
 def report(visit: Visit) -> Response:
-    """Show the report of the class, as `grader report` writes it, with the flags of all attempts."""
+    """Show the class report that `grader report` writes, with the flags of all attempts."""
     site, entries = visit.site, visit.site.entries()
     table = class_table(site, attempts.everybodys(site.store), entries)
     shown = with_all_flags(entries, flagged(table))
@@ -83,7 +87,7 @@ def report(visit: Visit) -> Response:
 
 
 def show_feedback(visit: Visit) -> Response:
-    """Show students score and feedback of an assignment from now on."""
+    """Release the score and feedback of an assignment to students."""
     if visit.text("assignment") not in visit.site.open_assignments():
         raise HTTPException(404)
     release(visit.site.store, visit.text("assignment"))
@@ -91,7 +95,7 @@ def show_feedback(visit: Visit) -> Response:
 
 
 def open_solutions(visit: Visit) -> Response:
-    """Show students the worked solutions of an assignment without a due date from now on."""
+    """Release the worked solutions of an assignment that has no due date to students."""
     name = visit.text("assignment")
     if name not in visit.site.open_assignments():
         raise HTTPException(404)
@@ -102,10 +106,10 @@ def open_solutions(visit: Visit) -> Response:
 
 
 def change_due_date(visit: Visit) -> Response:
-    """Set the due date of an assignment; an empty field removes it.
+    """Set the due date of an assignment, or remove it if the form's field is empty.
 
     Raises:
-        HTTPException: the text is not a date.
+        HTTPException: there is no such open assignment, or the text is not a date.
     """
     site, name = visit.site, visit.text("assignment")
     if name not in site.open_assignments():
@@ -115,10 +119,10 @@ def change_due_date(visit: Visit) -> Response:
 
 
 def read_moment(text: str) -> datetime | None:
-    """Return the time that a field of a form names, in UTC; None if the field is empty.
+    """Return the UTC time that a field of a form contains, or None if the field is empty.
 
     Raises:
-        HTTPException: the text names no time.
+        HTTPException: the text is not a time.
     """
     if not text:
         return None
@@ -133,13 +137,13 @@ def read_moment(text: str) -> datetime | None:
 
 
 def grade_again(visit: Visit) -> Response:
-    """Put attempts with a grader error back into the queue."""
+    """Put attempts that a grader error left without a grade back into the queue."""
     attempts.again(visit.site.store)
     return go_to("class")
 
 
 def send_again(visit: Visit) -> Response:
-    """Send the scores again that platforms have refused."""
+    """Mark the scores that platforms have refused, so that the server sends them again."""
     visit.site.store.change("UPDATE lti_place SET refused = ''")
     return go_to("class")
 

@@ -1,4 +1,4 @@
-"""Makes the table of the class, with a row for each student and a column for each assignment."""
+"""Makes the table of the class: one row for each student, one column for each assignment."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,24 +20,24 @@ LONGEST_SEARCH = 100  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A student's attempts at an assignment, and the gradebook's entry of the submission."""
+    """A student's attempts at an assignment, and the submission's record in the gradebook."""
 
     attempts: Sequence[Attempt] = ()  # the newest first
     entry: GradebookEntry | None = None  # None without a submission
 
     @property
     def attempt(self) -> Attempt | None:
-        """The attempt that counts; the newest one if none counts yet."""
+        """The attempt that counts, or the newest attempt if none of them counts. None without attempts."""
         return next((attempt for attempt in self.attempts if attempt.counts), next(iter(self.attempts), None))
 
     @property
     def score(self) -> float | None:
-        """The score that counts, or None if there is no score."""
+        """The submission's score in the gradebook, or None if it has no score."""
         return self.entry.score if self.entry else None
 
     @property
     def flags(self) -> list[Flagged]:
-        """The flags of all attempts."""
+        """The flags of all the student's attempts at the assignment."""
         return flags_of(self.attempts, self.entry)
 
     @property
@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def remarks(self) -> list[str]:
-        """Notes for the instructor next to the score, in words."""
+        """Notes for the instructor next to the score, such as "late" or "in the queue"."""
         states, entry, flags = {attempt.state for attempt in self.attempts}, self.entry, len(self.flags)
         is_fault = entry.fault != "" if entry else attempts.FAULT in states
         told = {
@@ -66,13 +66,13 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A student's cells, by assignment."""
+    """A student, and the student's cell for each assignment."""
 
     student: Student
     cells: Mapping[str, Cell]
 
     def value(self, column: str) -> Any:
-        """Return the value by which a column sorts; None if the row has none there."""
+        """Return the value by which a column sorts this row, or None if the student has no name or no score there."""
         if column == NAME:
             names = (self.student.last_name.casefold(), self.student.first_name.casefold())
             return names if any(names) else None
@@ -81,11 +81,11 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassTable:
-    """The rows that a page shows, in its order."""
+    """The rows of the class table in the order in which a page shows them."""
 
     columns: Mapping[str, str]  # the name of each assignment, and its title
     rows: Sequence[Row]
-    size: int  # students, with those that the search leaves out
+    size: int  # number of all students, including those that the search hides
     sort: str = STUDENT  # a column
     descending: bool = False
     find: str = ""
@@ -96,19 +96,23 @@ class ClassTable:
         return (STUDENT, NAME, *self.columns)
 
     def query(self, sort: str = "") -> str:
-        """Return the query of this table, or of the one that a click on the head of the column `sort` shows."""
+        """Return the query of the address that shows this table, sorted by the column `sort`.
+
+        A column by which the table is sorted already gives the opposite order, as a click on its
+        head does. Without `sort`, return the query of the table as it is.
+        """
         descending = not self.descending if sort == self.sort else self.descending and not sort
         values = {"sort": sort or self.sort, "order": "desc" if descending else "asc", "find": self.find}
         return urlencode({name: value for name, value in values.items() if value})
 
     def aria_sort(self, column: str) -> str:
-        """Return the value of `aria-sort` for a column; "" if the table is not sorted by it."""
+        """Return the value of `aria-sort` for a column: "" if the table is sorted by another column."""
         return ("descending" if self.descending else "ascending") if column == self.sort else ""
 
     def arranged(self, asked: Mapping[str, str]) -> "ClassTable":
-        """Sort and filter the table as a query asks; ignore unknown parts of the query.
+        """Return the table sorted and filtered as the query `asked` demands. Ignore unknown parts of the query.
 
-        Rows without a value in the column that sorts are the last ones in both orders.
+        In both orders, rows without a value in the sorted column are the last rows.
         """
         find = asked.get("find", "").strip()[:LONGEST_SEARCH]
         sort, descending = asked.get("sort", ""), asked.get("order") == "desc"
@@ -122,9 +126,10 @@ class ClassTable:
 
 
 def class_table(site: Site, everybody: Iterable[Attempt], entries: Iterable[GradebookEntry]) -> ClassTable:
-    """Return the table of all attempts and of the gradebook's entries.
+    """Return the table of all attempts and all gradebook entries.
 
-    Its columns are the assignments that students see, and closed ones that have submissions.
+    A gradebook entry is the record of one submission. The columns are the assignments that students
+    see, and closed assignments that have submissions.
     """
     by_key: dict[Key, list[Attempt]] = defaultdict(list)
     for attempt in everybody:
@@ -146,7 +151,11 @@ def class_table(site: Site, everybody: Iterable[Attempt], entries: Iterable[Grad
 
 
 def as_csv(shown: ClassTable) -> str:
-    """Return the table as CSV, in its order; the apostrophes of csv_table.py keep spreadsheets from running a cell."""
+    """Return the table as CSV text, in the table's order.
+
+    Apostrophes in front of some texts keep spreadsheets from running them as formulas (see
+    csv_table.py).
+    """
     heads = [head for name in shown.columns for head in (name, f"{name} attempt", f"{name} remarks")]
     rows = [["student", "last_name", "first_name", *heads]]
     for row in shown.rows:
@@ -156,5 +165,5 @@ def as_csv(shown: ClassTable) -> str:
 
 
 def _texts(cell: Cell) -> tuple[str, str, str]:
-    """Return the score, the number of the attempt and the remarks of a cell."""
+    """Return a cell's score, attempt number and remarks, each as text."""
     return score(cell.entry), str(cell.attempt.nth) if cell.attempt else "", "; ".join(cell.remarks)

@@ -1,8 +1,7 @@
-"""Runs the commands of the submission server: `grader serve`, and `grader roster` with `--links`, `--platform` and
-others.
+"""Runs the server's commands: `grader serve`, and the part of `grader roster` for links and platforms.
 
-`grader serve` starts the web server and the process that grades, and restarts that process if it dies. `grader
-roster` prints personal links, and the values that a platform needs.
+`grader serve` starts the web server and the process that grades, and restarts that process if it
+dies. `grader roster` prints personal links, and the values that a platform needs.
 """
 
 import json
@@ -49,7 +48,7 @@ CONNECTIONS = 1000
 
 
 def run(options: ServeOptions, terminal: Terminal) -> None:
-    """Serve until the process gets a signal to end."""
+    """Run the web server and the grading process until a signal ends this process."""
     site = open_site(options.root, options.gradebook)
     course_secret(options.root)
     settings = site.settings
@@ -82,10 +81,10 @@ def run(options: ServeOptions, terminal: Terminal) -> None:
 
 
 class RestartedProcess:
-    """A process that is started again when it dies. It ends with this one, since its standard input ends."""
+    """A process that is restarted when it dies. It ends with this process, which closes its standard input."""
 
     def __init__(self, command: list[str], told: str, say: Callable[[str], None]) -> None:
-        """Start the process, and tell it a line."""
+        """Start the process and write the line `told` to its standard input."""
         self._command, self._told, self._say = command, told, say
         self._ending = threading.Event()
         self._keeper = threading.Thread(target=self._keep, daemon=True)
@@ -118,7 +117,7 @@ PLATFORM_DAYS = 1  # how long a link to register a platform works
 
 
 def run_links(options: RosterOptions, terminal: Terminal) -> None:
-    """Revoke the links of some people, print those of others, then write those of all students."""
+    """Revoke links, print links of instructors and values for platforms, then write the links of all students."""
     site = open_site(options.root, options.gradebook)
     for person in options.revoke or ():
         terminal.say(_revoke(site, person))
@@ -140,9 +139,9 @@ def run_links(options: RosterOptions, terminal: Terminal) -> None:
 
 
 def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Terminal) -> None:
-    """Print what to enter on a platform, field by field.
+    """Print the value of each field that a person fills in to register this server on a platform.
 
-    Once the client id is known, write the platform into serve.toml.
+    If the options contain the client id, also write the platform into serve.toml.
     """
     preset, url, school = PRESETS[name], site.settings.url, (options.school or "").rstrip("/")
     if not is_protected(school):
@@ -177,13 +176,17 @@ def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Termi
 
 
 def _registration(site: Site, platform: str) -> str:
-    """Return the address by which a platform registers this server. It is a secret."""
+    """Return a new address through which a platform can register this server. The address is a secret."""
     (token,) = links_for(site.store, site.key, [platform], PLATFORM_ROLE, PLATFORM_DAYS).values()
     return f"{site.settings.url}{REGISTER}{token}"
 
 
 def _revoke(site: Site, person: str) -> str:
-    """Revoke a person's links, end all of the person's sessions, and return what was done."""
+    """Revoke a person's links and end the person's sessions. Return a message that reports both.
+
+    Raises:
+        Complaint: the person has no valid link and is not signed in.
+    """
     links = sum(revoke(site.store, person, role) for role in (STUDENT, INSTRUCTOR, NOTEBOOK_ROLE))
     sessions = end_sessions(site.store, person)
     if links:
@@ -195,7 +198,7 @@ def _revoke(site: Site, person: str) -> str:
 
 
 def _write(site: Site, to: Path, terminal: Terminal) -> None:
-    """Write the links of all students in the gradebook; only the file's owner can read them."""
+    """Write the links of all students in the gradebook into a file that only its owner can read."""
     students = site.students()
     usable = [one for one in students.values() if can_sign_in(one.id)]
     if not usable:

@@ -1,4 +1,7 @@
-"""Collects the flags of all attempts at an assignment, so that a later attempt cannot hide an earlier flag."""
+"""Collects the flags of all attempts at an assignment, so that a later attempt cannot hide an earlier flag.
+
+A flag marks something suspicious in a submission for the instructor.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,15 +16,15 @@ Key = tuple[str, str]  # assignment and student
 
 @dataclass(frozen=True, kw_only=True)
 class Flagged:
-    """A flag, and the attempts that have it."""
+    """A flag, and the numbers of the attempts that have it."""
 
     flag: Flag
     attempts: tuple[int, ...]  # their numbers; none for the flag of a submission that was not uploaded here
-    counts: bool  # it is a flag of the attempt that counts
+    counts: bool  # True if the attempt that counts has the flag
 
     @property
     def where(self) -> str:
-        """The attempts in words; "" for a submission that was not uploaded here."""
+        """The numbers of the attempts in words, or "" if the submission was not uploaded to this server."""
         if not self.attempts:
             return ""
         numbers = ", ".join(map(str, self.attempts))
@@ -29,20 +32,20 @@ class Flagged:
 
 
 def as_text(flags: Iterable[Flag]) -> str:
-    """Write flags as JSON; "" for none."""
+    """Return flags as JSON text, or "" if there are no flags."""
     written = [asdict(flag) for flag in flags]
     return json.dumps(written) if written else ""
 
 
 def from_text(text: str) -> list[Flag]:
-    """Read what `as_text` has written."""
+    """Return the flags in a text that `as_text` has written."""
     return [Flag(**fields) for fields in json.loads(text or "[]")]
 
 
 def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[Flagged]:
-    """Return the flags of a student's attempts at an assignment and those in the gradebook, each of them once.
+    """Return the flags of a student's attempts at an assignment and of the gradebook, each flag once.
 
-    Those of the attempt that counts come first, the others in the order of the attempts.
+    Flags of the attempt that counts are first. The other flags are in the order of the attempts.
     """
     numbers: dict[Flag, list[int]] = {flag: [] for flag in (entry.grade.flags if entry else ())}
     counting = set(numbers)
@@ -56,9 +59,9 @@ def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[
 
 
 def with_all_flags(entries: Iterable[GradebookEntry], flagged: Mapping[Key, Sequence[Flagged]]) -> list[GradebookEntry]:
-    """Return entries whose grades have the flags of all attempts.
+    """Return copies of gradebook entries whose grades have the flags of all attempts.
 
-    If the attempt of a flag does not count, the detail of the flag names the attempt.
+    If a flag is not from the attempt that counts, its detail names the attempts that have it.
     """
     made = []
     for entry in entries:

@@ -1,16 +1,24 @@
-"""Runs the process that grades. It takes attempts out of the queue, in the order of shares.py, and alone writes grades.
+"""Runs the process that grades. Only this process takes attempts out of the queue and writes automatic grades.
 
-`python -m grader.serve.grading` reads its options as JSON from the first line of standard input, so that other users
-of the machine do not see the gradebook's password. It runs until standard input ends, which happens when the web
-server ends for any reason.
+The order of the queue is that of shares.py. `python -m grader.serve.grading` reads its options as
+JSON from the first line of standard input, so that other users of the machine do not see the
+gradebook's password. It runs until standard input ends, which happens when the web server ends for
+any reason.
 
-After a grade, it takes these steps: it writes the attempt's page; if the attempt counts, it writes the files in
-submitted/, the gradebook and the feedback page, as `grader grade` does; then it sets the state of the attempt. If the
-process is killed between two steps, the next process repeats all of them, and finds the grade in the gradebook.
+After it has graded an attempt, the process takes these steps:
 
-If this process ends because the web server ended, no attempt is held responsible. If it ends for another reason, this
-counts as a death on the attempts that it was grading, and `attempts.begin` decides what happens to them. While
-another program locks the gradebook or the store, the process waits.
+1. It writes the attempt's page.
+2. If the attempt counts, it writes the files in submitted/, the gradebook and the feedback page, as
+   `grader grade` does.
+3. It sets the state of the attempt.
+
+If the process is killed between two steps, the next process repeats all steps, and finds the grade
+in the gradebook.
+
+If this process ends because the web server ended, no attempt is to blame. If it ends for another
+reason, the number of deaths of each attempt that it was grading increases by one, and
+`attempts.begin` decides what happens to the attempt. While another program locks the gradebook or
+the store, the process waits.
 """
 
 import fcntl
@@ -54,7 +62,7 @@ from grader.serve.site import Site, open_site
 from grader.serve.store import StoreError, now
 from grader.submission.file import SubmissionFile
 
-LOOK_SECONDS = 0.2  # between two looks at the queue
+LOOK_SECONDS = 0.2  # seconds between two looks at the queue
 MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
 RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # of a grade that the gradebook does not take; seconds between two tries
 BUSY_PAUSE = 3.0  # seconds between two tries while another program locks the gradebook or the store
@@ -63,9 +71,9 @@ Result = TypeVar("Result")
 
 
 def main() -> None:
-    """Grade what waits, and what will come, until standard input ends."""
+    """Grade all waiting attempts and all later attempts, until standard input ends."""
     told = json.loads(sys.stdin.buffer.readline())
-    grading: list[Site] = []  # the course, once this process alone grades it
+    grading: list[Site] = []  # the course, once no other process grades it
     threading.Thread(target=_end_with_server, args=(grading,), daemon=True).start()
     options = GradeOptions(paths=[], **{**told, "root": Path(told["root"])})
     try:
@@ -78,7 +86,7 @@ def main() -> None:
 
 
 def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None:
-    """Grade the waiting attempts of a class; with `wait`, also grade all later ones, and never return."""
+    """Grade the waiting attempts of a class. With `wait`, also grade all later attempts, and never return."""
     for attempt in when_free(lambda: attempts.begin(site.store)):
         _say(attempt, attempt.message)
     with ExitStack() as stack:
@@ -99,12 +107,15 @@ def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None
 
 
 def _one_each(ahead: Callable[[], int]) -> int:
-    """Return how many jobs to hand out at a time: one for each worker. `ahead` says two, or one for a single worker."""
+    """Return the number of jobs that the workers may have at a time: one for each worker.
+
+    `ahead` returns two jobs for each worker, or one job if there is only a single worker.
+    """
     return max(1, ahead() // 2)
 
 
 def _end_with_server(grading: list[Site]) -> None:
-    """End this process when the web server ends: it holds the other end of standard input."""
+    """End this process when the web server ends, because the web server then closes this standard input."""
     while sys.stdin.buffer.read(1):
         pass
     for site in grading:
@@ -114,7 +125,7 @@ def _end_with_server(grading: list[Site]) -> None:
 
 
 def when_free(work: Callable[[], Result]) -> Result:
-    """Call `work` and return its result. Wait as long as another program locks the gradebook or the store."""
+    """Call `work` and return its result. Wait and try again while another program locks gradebook or store."""
     while True:
         try:
             return work()
@@ -124,7 +135,7 @@ def when_free(work: Callable[[], Result]) -> Result:
 
 
 def _say(attempt: Attempt, message: str) -> None:
-    """Write a line about an attempt into the log."""
+    """Write a log line about an attempt to standard error."""
     print(
         f"grader: {attempt.student!r}, {attempt.assignment}, attempt {attempt.nth}: {message}",
         file=sys.stderr,
@@ -134,16 +145,20 @@ def _say(attempt: Attempt, message: str) -> None:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Wait until no other process grades this queue: one that loses its web server takes a moment to end."""
+    """Wait until no other process grades this queue. Until the context ends, other processes wait.
+
+    A grading process that has lost its web server needs a moment to end.
+    """
     with (folder / ".grader" / "serve.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 class Queue(Iterator[SubmissionFile]):
-    """The files to grade, as `grade_class` asks for them.
+    """The files to grade, as an iterator for `grade_class`.
 
-    It ends for the moment while jobs run, and else waits for more.
+    If no attempt may begin now, the iterator ends while jobs are running, and `grade_class` asks it
+    again later. Without running jobs, it waits for the next attempt.
     """
 
     def __init__(self, site: Site, *, wait: bool) -> None:
@@ -164,14 +179,14 @@ class Queue(Iterator[SubmissionFile]):
 
 
 class AttemptWriter:
-    """Writes the results of an attempt: its page, the grade in the gradebook, its state in the queue."""
+    """Writes the results of an attempt: its page, its grade in the gradebook and its state in the queue."""
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
         self._site, self._folder, self._results = site, site.folder, results
         self._waited: dict[tuple[str, ...], float] = {}  # seconds for the gradebook, by the file's place
 
     def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
-        """Return the gradebook's grade with this key; None if there is none, or it cannot be read."""
+        """Return the grade with this key in the gradebook, or None if no such grade exists or can be read."""
         began = now()
         try:
             return when_free(lambda: self._results.recorded(file, key))
@@ -181,7 +196,7 @@ class AttemptWriter:
             self._waited[file.parts] = (now() - began).total_seconds()
 
     def finish(self, attempt: Attempt, job: Job, graded: Graded) -> None:
-        """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
+        """Write the page of a graded attempt, record its grade if it counts, and store its new state."""
         waited = self._waited.pop(attempts.submission_of(self._folder, attempt).parts, 0.0)
         spent = max(0.0, attempts.seconds_since(attempt, now()) - waited)
         attempt = replace(attempt, seconds=attempt.seconds + spent)
@@ -195,7 +210,10 @@ class AttemptWriter:
         when_free(lambda: attempts.finish(self._site.store, ended))
 
     def _keep(self, attempt: Attempt, job: Job, graded: Graded) -> Attempt:
-        """Write page and grade, unless our fault withholds them; return how the attempt ends."""
+        """Write the page and the grade of an attempt, and return the attempt in its new state.
+
+        A grade that is withheld because of a grader error is not written.
+        """
         grade = graded.grade
         if grade.status == attempts.FAULT:
             return replace(attempt, state=attempts.FAULT, message=grade.message)
@@ -216,19 +234,22 @@ class AttemptWriter:
         return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
     def _entry(self, attempt: Attempt, grade: Grade) -> GradebookEntry:
-        """Return the gradebook entry that an attempt would have: its score less nbgrader's late penalty."""
+        """Return the gradebook entry that the attempt would get: its score minus nbgrader's late penalty."""
         score = grade.score or 0.0
         penalty, late = self._lateness(attempt, score)
         return replace(GradebookEntry.of(grade), score=score - penalty, penalty=penalty, seconds_late=late)
 
     def _lateness(self, attempt: Attempt, score: float) -> tuple[float, float | None]:
-        """Return the present late penalty of an attempt and its delay in seconds, or None if there is no due date."""
+        """Return the attempt's late penalty in points, and its delay in seconds, or None without a due date.
+
+        Both are computed from the due date that is set now.
+        """
         due = self._site.due_dates(attempt.student).get(attempt.assignment)
         late = max(0.0, (attempt.when - due).total_seconds()) if due else None
         return penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0, late
 
     def _keep_page(self, attempt: Attempt, graded: Graded, entry: GradebookEntry) -> None:
-        """Write the feedback into the attempt's folder, because later attempts replace the page in feedback/."""
+        """Write the feedback page into the attempt's folder, where later attempts do not replace it."""
         own = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
         page = own / attempts.PAGE
         if graded.recorded:  # the bytes of the attempt that counts, or a killed process had come this far
@@ -243,14 +264,18 @@ class AttemptWriter:
         shutil.rmtree(own / "run", ignore_errors=True)
 
     def _publish(self, attempt: Attempt) -> None:
-        """Copy the attempt, with its time, to the folder where nbgrader and `grader grade` look for it."""
+        """Copy the attempt's notebook and timestamp to the folder that nbgrader and `grader grade` read."""
         source = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
         target = self._folder / "submitted" / attempt.student / attempt.assignment
         for name in ("timestamp.txt", f"{attempt.assignment}.ipynb"):
             write_atomically(target / name, (source / name).read_bytes())
 
     def _record(self, job: Job, graded: Graded) -> None:
-        """Write the grade into the gradebook; try again for a while if that fails, at last raise its RecordError."""
+        """Write the grade into the gradebook. If that fails, try again a few times.
+
+        Raises:
+            RecordError: the last try failed, or another try would not help.
+        """
         for left in reversed(range(RECORD_TRIES)):
             try:
                 self._results.record(job, graded)
@@ -267,9 +292,14 @@ class AttemptWriter:
 
 
 def replaces(attempt: Attempt, grade: Grade, worth: float, before: Attempt | None, rule: str) -> bool:
-    """Return True if an attempt counts instead of the one that does until now.
+    """Return True if a new attempt counts from now on instead of the attempt `before`.
 
-    A file that cannot be read replaces none that could be: a slip of the hand costs no points.
+    An unreadable file never replaces a readable attempt, so a wrong file costs no points.
+
+    Args:
+        worth: the score of the new attempt minus its late penalty, in points.
+        before: the attempt that counts so far, or None if no attempt counts yet.
+        rule: "best" or "last": the attempt of a student that counts.
     """
     if before is None or before.id == attempt.id:
         return True

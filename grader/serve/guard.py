@@ -1,4 +1,8 @@
-"""Checks every request before a page sees it: host, origin, size, time, rate. Sets every answer's headers."""
+"""Checks every request before a page sees it, and sets the headers of every answer.
+
+The checks cover the host, the origin of a form, the size of the body, and the time and rate of
+requests.
+"""
 
 import asyncio
 import logging
@@ -59,8 +63,9 @@ SECRET = re.compile(r"^(/in/|/lti/register/).+")
 class Guard:
     """ASGI middleware around the pages.
 
-    `settings` returns what serve.toml says now, and `person_of` who is signed in by the session of a request, "" for
-    nobody. A learning platform may send forms to the paths in `foreign`; they check who sent them by other means.
+    `settings` returns the present settings in serve.toml. `person_of` returns the id of the person
+    whom a request's session signs in, or "" if nobody is signed in. A learning platform may send
+    forms to the paths in `foreign`; the pages there check the sender by other means.
     """
 
     def __init__(
@@ -70,7 +75,10 @@ class Guard:
         self._rate, self._address_rate = RateLimit(REQUESTS_A_MINUTE), RateLimit(ADDRESS_REQUESTS_A_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it on: a small body when it is there in whole, a large one with limits."""
+        """Refuse a request, or pass it on: with a small body once it has arrived, with a large one at once.
+
+        A large body is then read with limits for its size and its time.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -87,7 +95,11 @@ class Guard:
         await self._app(scope, inner, answer)
 
     async def _admit(self, scope: Scope) -> int:
-        """Count a request; return the length of its body. Raise HTTPException before any of it is read."""
+        """Count a request, and return the length of its body in bytes.
+
+        Raises:
+            HTTPException: the request is refused. Nothing of its body has been read.
+        """
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
             raise HTTPException(421, "This server does not answer at this address.")
@@ -104,10 +116,16 @@ class Guard:
         return _length(headers, scope["path"])
 
     async def _count(self, scope: Scope, headers: Headers) -> None:
-        """Count a request. Raise HTTPException if there are too many from this address, or of this person.
+        """Count a request for its browser and for its address.
 
-        Whatever strangers send from an address, people there who are signed in can still send: only then it matters
-        whether somebody is. And people who have no cookie yet do not share the small limit of one browser.
+        Requests without a cookie or token count only for the address, because strangers must not
+        share the small limit of one browser. Above the limit of the address, people who are signed
+        in can still send requests. Only then does the server look up whether the request belongs to
+        such a person.
+
+        Raises:
+            HTTPException: there are too many requests from the browser, or from the address of a
+                stranger.
         """
         client, session = client_of(scope), (headers.get("cookie") or headers.get("authorization", ""))[-80:]
         if session and not self._rate.allows(f"{client} {session}"):
@@ -116,9 +134,13 @@ class Guard:
             raise HTTPException(429, "Too many requests from your network. Wait a minute, or use another network.")
 
     async def _whole(self, scope: Scope, receive: Receive) -> Receive:
-        """Read a small body, and return a `receive` that has it. So no page and no thread waits for a slow sender.
+        """Read a small body, and return a `receive` function that returns this body.
 
-        A form that takes longer than a moment takes a place among the slow forms of its person, or of its address.
+        So no page and no thread waits for a slow sender. A form that takes longer than
+        MOMENT_SECONDS counts as one of the slow forms of its person, or else of its address.
+
+        Raises:
+            HTTPException: the body takes too long, or too many slow forms are arriving.
         """
         reading = asyncio.ensure_future(_read(receive))
         try:
@@ -139,7 +161,7 @@ class Guard:
 
 
 async def _read(receive: Receive) -> list[Message]:
-    """Return the messages of a body up to its end, or until the browser goes away."""
+    """Return the ASGI messages of a request's body, up to its end or until the browser disconnects."""
     parts = [await receive()]
     while parts[-1].get("more_body", False):
         parts.append(await receive())
@@ -147,10 +169,11 @@ async def _read(receive: Receive) -> list[Message]:
 
 
 def _length(headers: Headers, path: str) -> int:
-    """Return the length of a body in bytes.
+    """Return the length of a request's body in bytes, as its headers state it.
 
     Raises:
-        HTTPException: the request does not say one length, or it is too long for this path.
+        HTTPException: the headers do not state exactly one length, or the body is too long for this
+            path.
     """
     lengths = headers.getlist("content-length")
     if "transfer-encoding" in headers and lengths:  # the two may differ
@@ -166,29 +189,30 @@ def _length(headers: Headers, path: str) -> int:
 
 
 def client_of(scope: Scope) -> str:
-    """Return the address that a request comes from, "unknown" without one; uvicorn has replaced the proxy's own.
+    """Return the network address that a request was sent from, or "unknown" if the request has none.
 
-    A proxy hands on what its client wrote, so the text may be anything.
+    Behind a proxy, uvicorn has replaced the proxy's address with the client's. The proxy passes on
+    text that its client wrote, so the address may be any text.
     """
     return shown((scope.get("client") or ("unknown", 0))[0], LONGEST_ADDRESS)
 
 
 def _path(scope: Scope) -> str:
-    """Return a path as the log shows it: without a secret, and short."""
+    """Return the path of a request for the log: shortened, and without a secret."""
     return shown(SECRET.sub(r"\1…", scope["path"]))
 
 
 def _is_ours(host: str, settings: Settings) -> bool:
-    """Return True if a request names this server; a loopback address is allowed for health checks."""
+    """Return True if the host that a request names is this server. Loopback addresses also pass, for health checks."""
     host = host.lower()
     return settings.origin.endswith(f"//{host}") or is_loopback(host.rpartition(":")[0].strip("[]") or host)
 
 
 def _from_here(headers: Headers, settings: Settings) -> bool:
-    """Return True if a form was sent by a page of ours, as far as the browser says.
+    """Return True if, according to the browser's headers, a page of this server sent a form.
 
-    The page of a link sends no referrer, and browsers then call its origin "null"; so does a frame of another site, but
-    that says `cross-site`.
+    The page of a personal link sends no referrer, and browsers then send the origin "null". A frame
+    of another site also has the origin "null", but its browser sends `cross-site`.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None and site != "same-origin":
@@ -197,12 +221,21 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
 
 
 def is_too_slow(received: int, seconds: float) -> bool:
-    """Return True if so few bytes of a body have arrived after some seconds that its sender only occupies a place."""
+    """Return True if a body arrives too slowly to let its sender occupy a place.
+
+    Args:
+        received: the bytes of the body that have arrived.
+        seconds: the time since the body began.
+    """
     return received < LEAST_RATE * (seconds - GRACE_SECONDS)
 
 
 def bounded(receive: Receive, length: int) -> Receive:
-    """Return a `receive` that raises HTTPException if a body is too slow, or longer than its length in bytes."""
+    """Return a `receive` function that limits the size and the duration of a body.
+
+    The function raises HTTPException if the body arrives too slowly or is longer than `length`
+    bytes.
+    """
     began, total, ended = clock(), 0, False
 
     async def limited() -> Message:
@@ -226,9 +259,11 @@ def bounded(receive: Receive, length: int) -> Receive:
 
 
 def _headers(path: str, status: int, settings: Settings) -> dict[str, str]:
-    """Return the headers of a page. What a platform opens may be in its frame, and answer it by a form.
+    """Return the security headers of a response.
 
-    A refusal may be in any frame: it has nothing to press, and a platform that is not registered should show why.
+    A page below /lti/ may be in the frame of a platform, and may send it a form. An error page
+    below /lti/ may be in any frame: it has no buttons, and a platform that is not registered should
+    show the reason.
     """
     lti = path.startswith("/lti/")
     own = {each for one in settings.lti.values() for each in one.origins} if lti else set()
@@ -245,7 +280,7 @@ def _headers(path: str, status: int, settings: Settings) -> dict[str, str]:
 
 
 def _with_headers(scope: Scope, send: Send, settings: Callable[[], Settings]) -> Send:
-    """Return a `send` that adds our headers, unless a page has set its own, and writes a line of the log."""
+    """Return a `send` function that writes a log line and adds our headers, except headers that a page has set."""
 
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":

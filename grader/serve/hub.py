@@ -19,13 +19,13 @@ _refused: dict[str, float] = {}  # digest of a token → until when
 
 
 def login_address(site: Site) -> str:
-    """Begin a sign-in; return the address at JupyterHub to which the browser goes."""
+    """Begin a sign-in, and return the address at JupyterHub to which the browser goes next."""
     query = {**_client(site), "response_type": "code", "state": issue(site.store, STATE, {}, STATE_SECONDS)}
     return f"{_hub(site).url}/hub/api/oauth2/authorize?{urlencode(query)}"
 
 
 def receive(site: Site, code: str, state: str) -> Ticket:
-    """Return the person who returns from JupyterHub with a code.
+    """Return the ticket of the person who returns from JupyterHub with a code.
 
     Raises:
         LtiError: this server did not begin the sign-in, or JupyterHub refuses it.
@@ -40,12 +40,14 @@ def receive(site: Site, code: str, state: str) -> Ticket:
 
 
 def ticket_of(site: Site, token: str) -> Ticket:
-    """Return the user that a JupyterHub token belongs to.
+    """Return the ticket of the user that a JupyterHub token belongs to.
 
-    A token that was refused is not asked for again for REFUSED_SECONDS.
+    After JupyterHub has refused a token, this server does not ask about it again for
+    REFUSED_SECONDS.
 
     Raises:
-        LtiError: the token is unknown, or does not allow this service, or JupyterHub does not answer.
+        LtiError: the token is unknown or does not allow access to this service, or JupyterHub does
+            not answer.
     """
     hub = _hub(site)
     key = digest_of(f"{hub.url} {hub.service} {token}")
@@ -61,7 +63,11 @@ def ticket_of(site: Site, token: str) -> Ticket:
 
 
 def _ticket(site: Site, hub: Hub, token: str) -> Ticket:
-    """Ask JupyterHub for the user of a token; raise as `ticket_of`."""
+    """Ask JupyterHub for the user of a token, and return the user's ticket.
+
+    Raises:
+        LtiError: as for `ticket_of`.
+    """
     try:
         user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
     except Refused as refused:
@@ -77,17 +83,24 @@ def _ticket(site: Site, hub: Hub, token: str) -> Ticket:
 
 
 def _texts(value: object) -> set[str]:
-    """Return the texts in a list of JSON; nothing for anything else."""
+    """Return the strings in a list of JSON as a set. Return an empty set for any other value."""
     return {each for each in value if isinstance(each, str)} if isinstance(value, list) else set()
 
 
 def _hub(site: Site) -> Hub:
-    """Return the JupyterHub of serve.toml; raise LtiError if it has none."""
+    """Return the JupyterHub of serve.toml.
+
+    Raises:
+        LtiError: serve.toml names no JupyterHub.
+    """
     if site.settings.hub is None:
         raise LtiError("This course has no JupyterHub.")
     return site.settings.hub
 
 
 def _client(site: Site) -> dict[str, str]:
-    """Return the name by which JupyterHub knows this server, and the address to which it sends browsers back."""
+    """Return the two OAuth parameters that identify this server to JupyterHub.
+
+    They are the server's name there, and the address to which JupyterHub sends browsers back.
+    """
     return {"client_id": f"service-{_hub(site).service}", "redirect_uri": f"{site.settings.url}/hub/callback"}

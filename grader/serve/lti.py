@@ -1,9 +1,11 @@
 """Signs people in through a learning platform: LTI 1.3, with OpenID Connect's third-party login.
 
-A launch contains a token that the platform has signed and that says who somebody is. This module checks the state,
-which this server issued and which works once; the signature, only with RS256 and the platform's published keys; and
-issuer, audience, times, nonce, deployment, version and message type. The state is not tied to a cookie. If somebody
-opens a launch that another person began, the next page shows whose launch it is.
+A person who opens a task on the platform starts a launch: the browser brings this server a token, signed by the
+platform, that identifies the person. A claim is one named value in that token. This module checks three parts of a
+launch: the state, which this server issued and which works once; the signature, which must be RS256 with one of the
+platform's published keys; and the claims for issuer, audience, times, nonce, deployment, version and message type. The
+state is not tied to a cookie. If somebody opens a launch that another person began, the next page shows the name of
+the person who began it.
 
 The library pylti1p3next 2.0.2 was considered in November 2026 and not used, for three reasons. It needs PyJWT,
 jwcrypto and the blocking library requests, in addition to joserfc. It has adapters only for Flask and Django, so
@@ -63,14 +65,14 @@ ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public 
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """A message that a platform has signed, after it was checked."""
+    """A checked message that a platform has signed."""
 
     name: str  # of the platform, in serve.toml
     platform: Platform
     claims: Mapping[str, Any]
 
     def of(self, claim: str, key: str) -> Any:
-        """Return a value of a nested claim; None without one."""
+        """Return the value `key` of a claim that is a JSON object, or None if there is no such claim or value."""
         group = self.claims.get(claim)
         return group.get(key) if isinstance(group, dict) else None
 
@@ -80,7 +82,7 @@ class Launch:
         return role_of(self.platform, self.claims.get(f"{CLAIM}roles"))
 
     def address(self, claim: str, key: str) -> str | None:
-        """Return an address of a nested claim, if it is one of the platform's."""
+        """Return an address in a claim that is a JSON object, or None if it is not one of the platform's addresses."""
         url = self.of(claim, key)
         return url if isinstance(url, str) and self.platform.may_fetch(url) else None
 
@@ -89,7 +91,7 @@ class Launch:
 
 
 def login(visit: Visit) -> Response:
-    """Begin a launch: send the browser to the platform, which names the user.
+    """Begin a launch: redirect the browser to the platform, which identifies the user.
 
     Raises:
         LtiError: the platform is not registered.
@@ -120,7 +122,7 @@ def login(visit: Visit) -> Response:
 
 
 def launch(site: Site, token: str, state: str) -> Launch:
-    """Check a launch, and return its content.
+    """Check the token of a launch, and return the launch.
 
     Raises:
         LtiError: a part of the launch is not valid.
@@ -139,10 +141,10 @@ def launch(site: Site, token: str, state: str) -> Launch:
 
 
 def ticket_of(site: Site, launch: Launch) -> Ticket:
-    """Return the ticket of the person of a launch; store where score and roster are.
+    """Return the ticket of the person of a launch, and store the platform's addresses for the score and the roster.
 
     Raises:
-        LtiError: the person is not a member of the course.
+        LtiError: the person is neither a student nor an instructor of the course.
     """
     if launch.role is None:
         raise LtiError("You are neither a student nor an instructor of this course.")
@@ -161,9 +163,9 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
 
 
 def _with_link(launch: Launch, roster: str) -> str:
-    """Return the address of a roster. If the student's id is a custom claim, it names the task's link.
+    """Return the address of a roster, with the id of the task's link if student ids are custom claims.
 
-    Only links have custom claims.
+    Only links have custom claims, so the roster contains such ids only if it is requested for a link.
     """
     link = text_of_id(launch.of(f"{CLAIM}resource_link", "id"))
     if not link or not launch.platform.student.startswith("custom."):
@@ -172,9 +174,10 @@ def _with_link(launch: Launch, roster: str) -> str:
 
 
 def _entry(site: Site, began: str, deployment: str) -> str:
-    """Return the name of the platform in serve.toml that a deployment belongs to.
+    """Return the NAME of the entry [lti.NAME] in serve.toml that a deployment belongs to.
 
-    Several schools may share issuer, client and keys: then each has an entry with its own deployments.
+    The launch began with the entry `began`. Several schools may share issuer, client and keys. Each school then has an
+    entry with its own deployments. Raise LtiError if no entry of the platform allows the deployment.
     """
     known = site.settings.lti
     own = [name for name, one in known.items() if one.signer == known[began].signer]
@@ -191,10 +194,10 @@ def _entry(site: Site, began: str, deployment: str) -> str:
 
 
 def _check_course(site: Site, launch: Launch) -> None:
-    """Raise LtiError for another course of the platform.
+    """Raise LtiError for a launch from another course of the platform.
 
-    The first course whose instructor comes is ours. A launch that names no course is one of the course "", which the
-    operator has to let in once there is another one.
+    If serve.toml names no courses, the course of the first instructor who arrives is ours. A launch without a course id
+    belongs to the course "", which an operator must add to serve.toml once the platform has another course here.
     """
     came, known = filled_in(text_of_id(launch.of(f"{CLAIM}context", "id")), "context"), launch.platform.courses
     if not known:
@@ -212,7 +215,7 @@ def _check_course(site: Site, launch: Launch) -> None:
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
-    """Return what the platform has signed; raise LtiError if its signature is not valid."""
+    """Return the claims in a token. Raise LtiError if the signature is not valid or the claims cannot be used."""
     for fresh in (False, True):
         try:
             claims = dict(jwt.decode(token, published_keys(platform, fresh=fresh), algorithms=ALGORITHMS).claims)
@@ -231,7 +234,7 @@ def _claims(platform: Platform, token: str) -> dict[str, Any]:
 
 
 def _depth(value: object) -> int:
-    """Return how many lists and objects are nested in each other."""
+    """Return the depth to which the lists and objects of a JSON value are nested: 0 for a number or a string."""
     depth, level = 0, [value]
     while level := [each for each in level if isinstance(each, dict | list)]:
         depth += 1
@@ -240,7 +243,7 @@ def _depth(value: object) -> int:
 
 
 def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str) -> None:
-    """Raise LtiError for a launch that is not for us, not from now, or not the one that we asked for."""
+    """Raise LtiError for a launch that is not for this server, is too old or too new, or answers another request."""
     moment = time.time()
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
@@ -265,14 +268,17 @@ def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str
 
 
 def _seconds(value: object, otherwise: float = 0.0) -> float:
-    """Return a time of a claim, in seconds since 1970; `otherwise` if it is not a number, or too large for one."""
+    """Return the time in a claim, in seconds since 1970.
+
+    Return `otherwise` if the claim is not a number, or is too large for a float.
+    """
     with suppress(OverflowError):
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
     return otherwise
 
 
 def _student_id(launch: Launch) -> str:
-    """Return the claim that is a student's id; raise LtiError without one."""
+    """Return the value of the claim that contains the student's id. Raise LtiError if the claim is missing."""
     value = text_of_id(claim_at(launch.claims, launch.platform.student))
     if not value or not text_of_id(launch.claims.get("sub")):
         raise LtiError("Your platform does not say who you are. Tell your instructor.")
@@ -280,13 +286,13 @@ def _student_id(launch: Launch) -> str:
 
 
 def _name(value: object) -> str:
-    """Return a person's name as pages show it; "" if the platform sends none, or only the name of a variable."""
+    """Return a person's name for pages, or "" if the platform sends no name, or only the name of a variable."""
     name = clean(value)[:MOST_NAME] if isinstance(value, str) else ""
     return "" if name.startswith("$") else name
 
 
 def _assignment(site: Site, launch: Launch) -> str | None:
-    """Return the assignment that a launch is for: of the custom parameter, or of the link's address."""
+    """Return the assignment in a launch's custom parameter or link, or None if neither names an open assignment."""
     target = urlsplit(str(launch.claims.get(f"{CLAIM}target_link_uri") or "")).path
     wanted = launch.of(f"{CLAIM}custom", "assignment") or target.removeprefix("/a/")
     if isinstance(wanted, str):
@@ -295,7 +301,10 @@ def _assignment(site: Site, launch: Launch) -> str | None:
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
-    """Store the address at which the platform wants the score, or its list of such addresses."""
+    """Store the addresses of the grade column for the score, and of the platform's list of grade columns.
+
+    A launch may name only one of the two addresses, or none.
+    """
     item, items = launch.address(*ITEM), launch.address(*ITEMS)
     if item is None and items is None:
         return
@@ -317,9 +326,12 @@ def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
 
 
 def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]]:
-    """Return the platform's address for a choice, and for each assignment its name, title and answer that chooses it.
+    """Return the address for the answer of an instructor who chooses a task, and the possible answers.
 
-    Raise LtiError if this is no instructor, or if the address is not the platform's.
+    Each answer is an open assignment's name, its title and a signed token that chooses it.
+
+    Raises:
+        LtiError: the person is not an instructor, or the address does not belong to the platform.
     """
     if launch.role != INSTRUCTOR:
         raise LtiError("Only an instructor of the course can choose its tasks.")
@@ -340,9 +352,10 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
 
 
 def receive(visit: Visit) -> Response:
-    """Take a launch, and show a page from which the submission page opens in a separate tab.
+    """Check a launch, and show a page from which the submission page opens in a separate tab.
 
-    In the platform's frame the cookie of a session would be another site's, which browsers block.
+    In the platform's frame, browsers block the cookie of our session because it belongs to another
+    site.
     """
     site = visit.site
     received = launch(site, visit.text("id_token", 1 << 16), visit.text("state"))
@@ -360,7 +373,7 @@ def receive(visit: Visit) -> Response:
 
 
 def _add_student(site: Site, ticket: Ticket) -> None:
-    """Add the student of a ticket to the gradebook: the class page also lists students without a submission."""
+    """Add the student of a ticket to the gradebook, because the class page also lists students without submissions."""
     if ticket.role == STUDENT:
         first, _, last = ticket.name.rpartition(" ")
         with suppress(RecordError):  # another program writes; grading adds the student, too
@@ -368,7 +381,7 @@ def _add_student(site: Site, ticket: Ticket) -> None:
 
 
 def keys(visit: Visit) -> Response:
-    """Publish the key by which platforms know us."""
+    """Publish the public key with which platforms check this server's signatures."""
     return JSONResponse({"keys": [own_key(visit.site.folder).as_dict(private=False)]})
 
 

@@ -1,4 +1,4 @@
-"""Calls learning platforms and JupyterHub, and holds the keys that sign these calls."""
+"""Calls learning platforms and JupyterHub, and keeps the keys that sign these calls."""
 
 import asyncio
 import json
@@ -43,7 +43,7 @@ _keys: dict[str, tuple[float, KeySet]] = {}
 
 
 class LtiError(Exception):
-    """A login or a launch is refused, or a platform does not answer; the person on the page reads the message."""
+    """A login or a launch is refused, or a platform does not answer. The person on the page reads the message."""
 
     status = 0  # of the answer behind it, as HTTP numbers them; 0 without one
     reason = ""  # what the platform wrote, for instructors
@@ -56,17 +56,18 @@ class LtiError(Exception):
 
 
 class Refused(LtiError):
-    """A platform or JupyterHub has answered that it does not know, or does not allow, what was asked."""
+    """A platform or JupyterHub has answered that it does not know a person or a token, or does not allow it."""
 
 
 class NoAnswer(LtiError):
-    """A platform or JupyterHub does not answer at the moment."""
+    """A platform or JupyterHub cannot be reached at the moment."""
 
 
 class Breaker:
-    """Remembers which services do not answer: after some failures in a row, nobody waits for them for a while.
+    """Remembers services that do not answer, so that not everybody waits for them.
 
-    Then one request tries again, and its result decides for the others. Threads share a breaker.
+    After FAILURES failures in a row, calls fail at once for PAUSE_SECONDS. Then one request tries
+    again, and its result decides for the others. Threads share a breaker.
     """
 
     def __init__(self) -> None:
@@ -74,7 +75,7 @@ class Breaker:
         self._failures, self._until = Counter[str](), dict[str, float]()
 
     def check(self, service: str) -> None:
-        """Raise NoAnswer if a service did not answer a short while ago."""
+        """Raise NoAnswer if a service has failed several times in a row and its pause has not ended."""
         with self._lock:
             if clock() < self._until.get(service, 0.0):
                 raise NoAnswer(f"{service} does not answer at the moment. Try again in half a minute.")
@@ -82,7 +83,7 @@ class Breaker:
                 self._until[service] = clock() + PAUSE_SECONDS  # for all others, while this request tries
 
     def record(self, service: str, *, answered: bool) -> None:
-        """Write down whether a service has answered."""
+        """Record whether a service has answered a request."""
         with self._lock:
             self._failures[service] = 0 if answered else self._failures[service] + 1
             failing = self._failures[service] >= FAILURES
@@ -91,7 +92,7 @@ class Breaker:
 
 class _NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *arguments: Any, **named: Any) -> None:
-        """Follow none: a platform sends this server nowhere else."""
+        """Follow no redirect, because a platform must not send this server to other addresses."""
 
 
 breaker = Breaker()
@@ -101,16 +102,19 @@ _opener = build_opener(_NoRedirect, ProxyHandler({}))
 def fetch(
     may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None, kind: type = dict
 ) -> Answer:
-    """Ask a platform, or JupyterHub; return the JSON object that it answers, and the headers.
+    """Send a request to a platform or JupyterHub, and return the JSON of the answer and its headers.
 
     Args:
-        kind: `list` for a JSON array instead of an object.
+        may_fetch: returns True for the addresses that may be requested.
+        data: the body of a POST request; empty for a GET request.
+        kind: `list` if the answer is a JSON array, `dict` if it is a JSON object.
 
     Returns:
-        The object, empty if the answer is of another kind; and the headers by their names in small letters.
+        the JSON value, empty if the answer is of another kind; and the headers by lower-case name.
 
     Raises:
-        LtiError: it does not answer, or the address is not its own.
+        LtiError: the service does not answer or refuses the request, or the address may not be
+            requested.
     """
     if not may_fetch(url):
         raise LtiError(f"{shown(url.partition('?')[0])!r} is not an address of a registered platform")
@@ -131,7 +135,7 @@ def fetch(
 
 
 def _problem(url: str, error: Exception) -> LtiError:
-    """Return what a request that failed raises: with the platform's reason, if it gave one."""
+    """Return the exception for a failed request, with the platform's reason if it gave one."""
     said = f"{shown(url.partition('?')[0])} does not answer as it should ({shown(str(error))})"
     if not isinstance(error, HTTPError):
         return NoAnswer(said) if isinstance(error, OSError) else LtiError(said)
@@ -149,7 +153,11 @@ def _problem(url: str, error: Exception) -> LtiError:
 
 
 def _seconds_to_wait(retry_after: str) -> float:
-    """Return the seconds for which a service asks clients to wait, from its header."""
+    """Return the seconds for which a service asks clients to wait.
+
+    Args:
+        retry_after: its header, a number or a date. Without a valid value, return BUSY_SECONDS.
+    """
     with suppress(ValueError, TypeError, OverflowError):
         is_number = retry_after.strip().isdecimal()
         seconds = float(retry_after) if is_number else parsedate_to_datetime(retry_after).timestamp() - time.time()
@@ -158,7 +166,11 @@ def _seconds_to_wait(retry_after: str) -> float:
 
 
 def _read(answer: HTTPResponse) -> bytes:
-    """Return the body of an answer, up to MOST_BYTES; raise TimeoutError if it takes longer than FETCH_SECONDS."""
+    """Return the body of an answer, cut after MOST_BYTES.
+
+    Raises:
+        TimeoutError: the answer takes longer than FETCH_SECONDS.
+    """
     ends, parts, size = clock() + FETCH_SECONDS, list[bytes](), 0
     while (part := answer.read1(1 << 16)) and size < MOST_BYTES:
         parts.append(part)
@@ -173,7 +185,10 @@ def _read(answer: HTTPResponse) -> bytes:
 
 @dataclass(frozen=True)
 class Calls:
-    """The threads that wait for services of one kind: however slow these are, the threads of the pages stay free."""
+    """The threads that wait for one kind of service.
+
+    The pages use other threads, which stay free even if the service is slow.
+    """
 
     threads: ThreadPoolExecutor
     waiting: Counter[str] = field(default_factory=Counter)
@@ -183,24 +198,32 @@ HUB_CALLS, PLATFORM_CALLS = (Calls(ThreadPoolExecutor(THREADS, name)) for name i
 
 
 async def in_own_threads(calls: Calls, function: Callable[[], Any]) -> Any:
-    """Run a function in the threads for a kind of service; raise HTTPException if too many requests wait for these."""
+    """Run a function in the threads for one kind of service, and return its result.
+
+    Raises:
+        HTTPException: too many requests wait for this kind of service already.
+    """
     message = "Many people are signing in at this moment. Try again in half a minute."
     with at_once(calls.waiting, "requests", MOST_WAITING, message):
         return await asyncio.get_running_loop().run_in_executor(calls.threads, function)
 
 
 async def hub_calls(function: Callable[..., Any], *given: Any) -> Any:
-    """Run a function that may ask JupyterHub in the threads for that."""
+    """Run a function that may call JupyterHub in the threads for JupyterHub, and return its result."""
     return await in_own_threads(HUB_CALLS, partial(function, *given))
 
 
 async def platform_calls(function: Callable[..., Any], *given: Any) -> Any:
-    """Run a function that may ask a platform in the threads for that."""
+    """Run a function that may call a platform in the threads for platforms, and return its result."""
     return await in_own_threads(PLATFORM_CALLS, partial(function, *given))
 
 
 def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
-    """Return the platform's public RSA keys; if `fresh`, fetch them again, at most once in KEYS_SECONDS."""
+    """Return the platform's public RSA keys, which this server keeps after the first request.
+
+    Args:
+        fresh: request them again, but at most once in KEYS_SECONDS.
+    """
     fetched, keys = _keys.get(platform.keys_url, (0.0, None))
     if keys is None or (fresh and time.monotonic() - fetched > KEYS_SECONDS):
         told, _ = fetch(platform.may_fetch, platform.keys_url)
@@ -211,7 +234,10 @@ def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
 
 
 def _rsa_key(told: object) -> RSAKey | None:
-    """Return a public RSA key that signs; None for anything else: a bad key does not spoil the others."""
+    """Return a public RSA key for signatures, or None if the value is not such a key.
+
+    So one bad key does not spoil the other keys of a platform.
+    """
     if not isinstance(told, dict) or told.get("kty") != "RSA" or told.get("use", "sig") != "sig":
         return None
     try:
@@ -221,7 +247,7 @@ def _rsa_key(told: object) -> RSAKey | None:
 
 
 def own_key(folder: Path) -> RSAKey:
-    """Return the key with which we sign what we ask of platforms; make it on first use."""
+    """Return the private key with which this server signs requests to platforms. Create it on first use."""
     path = folder / ".grader" / "lti.json"
     if not path.exists():
         made = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)
@@ -230,7 +256,13 @@ def own_key(folder: Path) -> RSAKey:
 
 
 def signed(folder: Path, platform: Platform, audience: str, lasts: int, **claims: Any) -> str:
-    """Return a signed token for a platform, good for `lasts` seconds, which says that we are its tool."""
+    """Return a token, signed by this server, that identifies it to a platform as the registered tool.
+
+    Args:
+        audience: the recipient that the token names.
+        lasts: the seconds for which the token is valid.
+        claims: further values to put into the token.
+    """
     key, moment = own_key(folder), int(time.time())
     told = {"iss": platform.client_id, "aud": audience, "iat": moment, "exp": moment + lasts, **claims}
     return jwt.encode({"alg": "RS256", "kid": key.kid, "typ": "JWT"}, told, key)

@@ -1,4 +1,7 @@
-"""Reads people from a platform's data: the role, the student's id, and the members of a course."""
+"""Reads people from a platform's data: roles, ids of students, and the members of a course.
+
+A claim is a named value in a launch, the signed message with which a platform sends a person here.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,10 +32,10 @@ MADE_UP = "system/person#testuser"
 
 
 def role_of(platform: Platform, roles: object) -> str | None:
-    """Return somebody's role in a course: INSTRUCTOR, STUDENT or TEST_STUDENT; None for any other.
+    """Return a person's role in a course: INSTRUCTOR, STUDENT or TEST_STUDENT, or None for any other role.
 
     Args:
-        roles: what a launch or a roster lists.
+        roles: the list of roles in a launch or a roster.
     """
     listed = {role.lower() for role in roles if isinstance(role, str)} if isinstance(roles, list) else set()
     for known in (IN_COURSE, IN_INSTITUTION) if platform.preset.institution_roles else (IN_COURSE,):
@@ -44,9 +47,10 @@ def role_of(platform: Platform, roles: object) -> str | None:
 
 
 def claim_at(claims: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path, in which `.` is between names; None if there is none.
+    """Return the claim at a path of names separated by `.`, or None if there is no such claim.
 
-    A name may contain `.` itself, and LTI's own claims have short names: `custom.login`, `lis.person_sourcedid`.
+    A name may itself contain `.`. The path may shorten the names of LTI's own claims, as in
+    `custom.login` or `lis.person_sourcedid`.
     """
     ends = [place for place, mark in enumerate(path) if mark == "."]
     for end in (len(path), *ends):
@@ -62,16 +66,19 @@ def claim_at(claims: Mapping[str, Any], path: str) -> Any:
 
 
 def text_of_id(value: object) -> str:
-    """Return an id, which may be a string or a number, as a string. Return "" for anything else."""
+    """Return an id, which may be a string or a number, as a string. Return "" for any other value."""
     is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
     return value if isinstance(value, str) else str(value) if is_number else ""
 
 
 def filled_in(value: str, claim: str) -> str:
-    """Return the value of a claim.
+    """Return the value of a claim, unless it is a variable that the platform failed to replace.
+
+    Args:
+        claim: the name of the claim, for the message.
 
     Raises:
-        LtiError: it is a variable that the platform should have replaced. All students would be one.
+        LtiError: the value is the name of a variable. All students would get the same id.
     """
     if value.strip().startswith("$"):
         raise LtiError(
@@ -82,7 +89,10 @@ def filled_in(value: str, claim: str) -> str:
 
 
 def student_of(platform: Platform, member: object) -> Student | None:
-    """Return a member as a student, with the id that a launch has, or None if the member is not a student."""
+    """Return a member of a roster as a student, or None if the member is not an active student.
+
+    The student gets the id that a launch of the member would have.
+    """
     if not isinstance(member, dict) or role_of(platform, member.get("roles")) != STUDENT:
         return None
     person = platform.prefix + _id_of(platform, member)
@@ -93,7 +103,7 @@ def student_of(platform: Platform, member: object) -> Student | None:
 
 
 def _id_of(platform: Platform, member: Mapping[str, Any]) -> str:
-    """Return the id that a launch of a member would contain; "" if the roster does not contain it."""
+    """Return the id that a launch of a member would contain, or "" if the roster does not contain this id."""
     told = member.get("message")  # what a launch of the member would say, if the roster is asked for one link
     message = told[0] if isinstance(told, list) and told and isinstance(told[0], dict) else {}
     sub = member.get("user_id") if platform.preset.roster_has_sub else None

@@ -1,4 +1,7 @@
-"""Registers this server as a tool, through an address that the platform opens or a file that it reads."""
+"""Registers this server as a tool of a platform.
+
+The platform opens an address of this server, or reads a file that describes it.
+"""
 
 import json
 import re
@@ -22,10 +25,11 @@ TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 
 
 def configuration(name: str, url: str) -> str:
-    """Return the file that describes this server to a kind of platform, or "" if the platform reads no file.
+    """Return the file that describes this server to a platform, or "" if the platform reads no file.
 
     Args:
-        url: our address.
+        name: the kind of platform, a key of PRESETS.
+        url: this server's address.
     """
     preset = PRESETS.get(name, STANDARD)
     if not preset.configuration:
@@ -35,7 +39,7 @@ def configuration(name: str, url: str) -> str:
 
 
 def configure(visit: Visit) -> Response:
-    """Show that file to the platform; it holds no secret."""
+    """Show the platform the file that describes this server. The file contains no secret."""
     text = configuration(visit["name"], visit.site.settings.url)
     if not text:
         raise HTTPException(404)
@@ -43,15 +47,16 @@ def configure(visit: Visit) -> Response:
 
 
 def entry_name(school: str) -> str:
-    """Return the NAME of [lti.NAME] for a platform at an address."""
+    """Return the NAME of the entry [lti.NAME] in serve.toml for the platform at an address."""
     return re.sub(r"[^a-z0-9]+", "-", urlsplit(school).netloc.lower())
 
 
 def register(visit: Visit) -> Response:
-    """Register this server as a tool of the platform for which the link was made, and the platform in serve.toml.
+    """Register this server as a tool of a platform, and write the platform into serve.toml.
 
-    Without the operator's link, anybody could register a platform of the own, and sign in by it as anybody. Nothing is
-    fetched but from that platform: its school, or the host of the issuer, where Canvas has the configuration.
+    The operator makes the link that the platform opens. Without it, anybody could register a
+    platform and sign in through it as any person. Requests go only to that platform: to the
+    school's address, or to the host of the issuer, where Canvas has its configuration.
     """
     site, asked = visit.site, visit.request.query_params
     ticket = sign_in.link_ticket(site.store, site.key, visit["token"])
@@ -95,9 +100,10 @@ def register(visit: Visit) -> Response:
 
 
 def _deployments(answer: dict[str, Any], kind: str) -> list[str]:
-    """Return the deployments to allow: the one that the platform names, or those of its kind.
+    """Return the deployments to allow: the deployment that the platform's answer names, or default deployments.
 
-    A client that was made for this registration alone is the school's, and so is each deployment of it.
+    The kind of platform determines the defaults. Without a kind, all deployments are allowed,
+    because the client was made for this registration and belongs to the school.
     """
     tool = answer.get(TOOL)
     deployment = text_of_id(tool.get("deployment_id")) if isinstance(tool, dict) else ""

@@ -1,10 +1,13 @@
 """Sends scores to learning platforms with LTI's assignment and grade service.
 
-It sends the score of the gradebook as soon as the student may see it. Before it sends a score, it stores the score
-with its time. If the server is killed before the answer arrives, it sends the same score with the same time again,
-and the platform counts both as one. If the platform refuses that time, it sends the score with a new one. A score
-that the platform refuses for good is sent again only if it changes, the student opens the task, or an instructor asks
-for it.
+It sends the gradebook's score as soon as the student may see the score. Before it sends a score, it
+stores the score with its time. If the server is killed before the answer arrives, it sends the same
+score with the same time again, and the platform counts both as one. If the platform refuses that
+time, it sends the score with a new time. After a final refusal, it sends a score again only if the
+score changes, the student opens the task, or an instructor asks for it.
+
+A place is a row of the table `lti_place`: where a platform wants the score of one student at one
+assignment. An item is the platform's column for the scores of an assignment.
 """
 
 import json
@@ -36,7 +39,10 @@ ITEM, ITEMS = "application/vnd.ims.lis.v2.lineitem+json", "application/vnd.ims.l
 
 
 def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqlite3.Row, str]]:
-    """Yield the places whose platform does not have the score that the student sees, and the score, "points/of"."""
+    """Yield each place whose platform lacks the score that its student may see, with the score.
+
+    The score is a text "points/maximum".
+    """
     scores = {(one.student.id, one.assignment): one for one in entries}
     for row in site.store.rows("SELECT * FROM lti_place ORDER BY rowid"):
         entry = scores.get((row["person"], row["assignment"]))
@@ -48,9 +54,10 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
 
 
 def without_place(site: Site, entries: Iterable[GradebookEntry]) -> list[tuple[str, str]]:
-    """Return students and assignments whose score no platform gets, because no launch named a place for it.
+    """Return the students and assignments with a score that no platform gets, because they have no place.
 
-    The student came by a link that names no assignment, as from the menu of a course. Empty without platforms.
+    A student who arrived through a link without an assignment, such as the menu of a course, has no
+    place. The list is empty if serve.toml names no platform.
     """
     places = {(row["person"], row["assignment"]) for row in site.store.rows("SELECT person, assignment FROM lti_place")}
     scored = {(one.student.id, one.assignment) for one in entries if one.score is not None}
@@ -58,7 +65,7 @@ def without_place(site: Site, entries: Iterable[GradebookEntry]) -> list[tuple[s
 
 
 class Sender:
-    """Sends the scores that have not been sent, in rounds, until the process ends."""
+    """Sends the scores that platforms lack, round after round, until the process ends."""
 
     def __init__(self, site: Site) -> None:
         self._site, self._services = site, Services(site.folder)
@@ -66,7 +73,7 @@ class Sender:
         self._quiet: dict[str, float] = {}  # platform that wants to be left alone → until when
 
     def run(self) -> None:
-        """Send scores until the process ends."""
+        """Read rosters and send scores, round after round, until the process ends."""
         while True:
             for step in (self.take_rosters, self.send_all):
                 try:
@@ -76,16 +83,19 @@ class Sender:
             time.sleep(ROUND_SECONDS)
 
     def take_rosters(self) -> None:
-        """Add the students whom platforms list to the gradebook."""
+        """Add the students in the platforms' rosters to the gradebook."""
         take_rosters(self._site, self._services)
 
     def send_all(self) -> int:
-        """Send each score that the platform has not; return how many it took."""
+        """Send each score that its platform lacks. Return the number of scores that platforms accepted."""
         due = list(unsent(self._site, self._site.entries()))
         return sum(self._send(row, self._site.settings.lti[row["platform"]], wanted) for row, wanted in due)
 
     def _send(self, row: sqlite3.Row, platform: Platform, wanted: str) -> bool:
-        """Send one score, unless it was refused or failed a short while ago; return True if it was taken."""
+        """Send one score, and return True if the platform accepted it.
+
+        Do not send it, and return False, if the platform refused it or failed a short while ago.
+        """
         key, moment = (row["person"], row["assignment"]), time.monotonic()
         until = max(self._pauses.get(key, (0.0, 0.0))[0], self._quiet.get(row["platform"], 0.0))
         if moment < until or row["refused"] == wanted:
@@ -103,7 +113,7 @@ class Sender:
         return True
 
     def _note(self, row: sqlite3.Row, wanted: str, error: LtiError) -> None:
-        """Write down why a score was not sent, and when it is sent again."""
+        """Store why a score was not sent, and when to try again."""
         key = row["person"], row["assignment"]
         sent_before = row["sending"].startswith(f"{wanted} ")
         if error.is_final and sent_before:  # perhaps the platform has had it, and takes no time twice
@@ -125,7 +135,11 @@ class Sender:
         )
 
     def _stamp(self, row: sqlite3.Row, wanted: str) -> str:
-        """Return the time of a score: the one that it had when it was sent before without an answer, or now."""
+        """Return the time to send with a score.
+
+        If the score was sent before and no answer arrived, this is its earlier time; otherwise it
+        is now.
+        """
         before, _, stamp = row["sending"].partition(" ")
         if before == wanted:
             return stamp
@@ -134,7 +148,7 @@ class Sender:
         return stamp
 
     def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str, received: str) -> None:
-        """Send a score to its place at the platform."""
+        """Send a score to the platform's item for its place."""
         item = row["lineitem"] or self._item(row, platform)
         score = score_of(row, platform, wanted, self._site.settings.url, received) | {"timestamp": stamp}
         if not platform.preset.scales:
@@ -145,7 +159,10 @@ class Sender:
         self._services.ask(platform, SCORE, address, SCORES, json.dumps(score).encode())
 
     def _item(self, row: sqlite3.Row, platform: Platform) -> str:
-        """Return the platform's item for an assignment, which no launch named: a present one, or a new one."""
+        """Return the address of the platform's item for an assignment, if no launch has named it.
+
+        Look for an item of the assignment on the platform first, and create one if there is none.
+        """
         name, link = row["assignment"], row["link"]
         place, own = (
             "platform = ? AND items = ? AND link = ? AND assignment = ?",
@@ -169,13 +186,13 @@ class Sender:
 
 
 def score_of(row: sqlite3.Row, platform: Platform, wanted: str, url: str, received: str) -> dict[str, Any]:
-    """Return what a platform is sent about a score, without its time.
+    """Return the JSON that a platform gets about a score, except its time.
 
     Args:
         row: the place of the score.
-        wanted: "points/of".
-        url: our address.
-        received: when the attempt was submitted, in UTC; "" if that is not known.
+        wanted: the score as "points/maximum".
+        url: this server's address.
+        received: the UTC time at which the attempt was submitted, or "" if it is not known.
     """
     points, most = wanted.split("/")
     score: dict[str, Any] = {"userId": row["subject"], "scoreGiven": whole(points), "scoreMaximum": whole(most)}
@@ -191,24 +208,37 @@ def score_of(row: sqlite3.Row, platform: Platform, wanted: str, url: str, receiv
 
 
 def scaled(given: float, most: float, wanted: Any) -> dict[str, float]:
-    """Return points as points of another maximum; nothing if that is not a positive number."""
+    """Return a score converted to the maximum of a platform's item, as the values to send.
+
+    Args:
+        given: the points of the score.
+        most: the maximum of the score.
+        wanted: the item's maximum. If it is not a positive number, return no values.
+    """
     is_maximum = isinstance(wanted, int | float) and not isinstance(wanted, bool) and wanted > 0
     return {"scoreGiven": given * wanted / most, "scoreMaximum": wanted} if is_maximum and most else {}
 
 
 def whole(value: str | float) -> float:
-    """Return a number, and as an integer if it is one: some platforms accept no other maximum."""
+    """Return a number, as an `int` if it is an integer, because some platforms accept no 10.0 as a maximum."""
     amount = float(value)
     return int(amount) if amount.is_integer() else amount
 
 
 def in_milliseconds(moment: datetime) -> str:
-    """Write a time in UTC with three digits: some platforms read more of them as milliseconds, too."""
+    """Return a UTC time as text with three decimal places of a second.
+
+    Some platforms read further digits as milliseconds, too.
+    """
     return moment.isoformat(timespec="milliseconds")
 
 
 def _is_for(item: object, assignment: str, link: str) -> bool:
-    """Return True if a platform's item is that of an assignment at a link in a course."""
+    """Return True if a platform's item belongs to an assignment, at a link in a course.
+
+    Args:
+        link: the id of the link, or "" if the launch named no link.
+    """
     if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return False
     if not link:

@@ -32,7 +32,10 @@ NEXT = re.compile(r'<([^>]+)>\s*;[^<]*?\brel\s*=\s*"?next\b')
 
 
 class Services:
-    """The services of all platforms. A token is kept until it is too old, or is refused."""
+    """The services of all platforms, and their access tokens.
+
+    A token is kept until it is too old or the platform refuses it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -41,10 +44,16 @@ class Services:
     def ask(
         self, platform: Platform, scope: str, url: str, media: str, data: bytes = b"", *, kind: type = dict
     ) -> Answer:
-        """Send data to an address of a platform, or read it, with a token for the scope.
+        """Send a request with a token to a platform, and return the JSON of the answer and its headers.
+
+        Args:
+            scope: the permission that the token needs.
+            media: the media type of the data, or else of the answer.
+            data: the body of a POST request; empty for a GET request.
 
         Raises:
-            LtiError: as `fetch`; or the platform gives no token, which is never final for what was asked.
+            LtiError: as for `fetch`, or the platform issues no token. In the latter case, the
+                request may succeed later.
         """
         key = platform.token_url, platform.client_id, scope
         headers = {"Content-Type" if data else "Accept": media, "Authorization": f"Bearer {self._token(platform, key)}"}
@@ -56,7 +65,7 @@ class Services:
             raise
 
     def pages(self, platform: Platform, scope: str, url: str, media: str, *, kind: type = dict) -> Iterator[Any]:
-        """Yield the pages of a list, which name the next one each."""
+        """Yield the pages of a list. The headers of a page contain the address of the next page."""
         seen = set[str]()
         while url not in seen:
             if len(seen) == MOST_PAGES:
@@ -69,7 +78,7 @@ class Services:
             url = urljoin(url, following[1]) if following else url
 
     def _token(self, platform: Platform, key: tuple[str, str, str]) -> str:
-        """Return a token for a scope; ask for a new one before it is too old."""
+        """Return an access token for a scope. Request a new one if the last one is too old."""
         until, token = self._tokens.get(key, (0.0, ""))
         if time.monotonic() < until:
             return token
@@ -94,7 +103,7 @@ class Services:
 
 
 def note_elsewhere(site: Site, name: str, addresses: list[Any]) -> None:
-    """Remember the hosts in a signed launch that serve.toml does not name; write each to the log once."""
+    """Store the hosts in a signed launch that serve.toml does not name, and log each host once."""
     platform = site.settings.lti[name]
     found = {
         origin(url) for url in addresses if isinstance(url, str) and is_protected(url) and not platform.may_fetch(url)
@@ -107,7 +116,7 @@ def note_elsewhere(site: Site, name: str, addresses: list[Any]) -> None:
 
 
 def missing(site: Site) -> dict[str, str]:
-    """Map each platform with services on hosts that serve.toml does not name to the line to write."""
+    """Map each platform with services on hosts that serve.toml lacks to the line that adds the hosts."""
     rows = site.store.rows("SELECT * FROM lti_elsewhere ORDER BY origin")
     lines = {}
     for name, platform in site.settings.lti.items():
@@ -124,7 +133,10 @@ MEMBERSHIPS = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"  # some
 
 
 def take_rosters(site: Site, services: Services) -> None:
-    """Add the students whom platforms list to the gradebook: the class page lists them before they come."""
+    """Add the students in the platforms' rosters to the gradebook.
+
+    So the class page also lists students who have not signed in yet.
+    """
     old = text_of(now() - timedelta(hours=ROSTER_HOURS))
     for row in site.store.rows("SELECT * FROM lti_roster WHERE fetched < ?", old):
         if platform := site.settings.lti.get(row["platform"]):
@@ -138,7 +150,7 @@ def take_rosters(site: Site, services: Services) -> None:
 
 
 def _students(services: Services, platform: Platform, url: str) -> Iterator[Student]:
-    """Yield those who take a course, from all pages of its roster."""
+    """Yield the students of a course, from all pages of its roster."""
     for page in services.pages(platform, MEMBERS, url, MEMBERSHIPS):
         members = page.get("members")
         for member in members if isinstance(members, list) else ():

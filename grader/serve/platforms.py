@@ -1,8 +1,8 @@
 """Lists the differences between learning platforms: addresses, special cases, and the values that a person enters.
 
-There is one row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks the row. The
-facts were read in public documentation and source code in November 2026; docs/serve.md names the sources. Only Moodle
-was tried on a real installation.
+There is one `Preset` for each platform that serve.toml may name (`platform = "canvas"`), and all
+other code asks the preset. The facts were read in public documentation and source code in November
+2026; docs/serve.md names the sources. Only Moodle was tried on a real installation.
 """
 
 from collections.abc import Mapping
@@ -21,10 +21,11 @@ CANVAS_PLACEMENTS = {CHOICE: ("assignment_selection", "link_selection"), TASK: (
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A kind of platform. The defaults follow the standard.
+    """A kind of platform. The default values are those of the LTI standard.
 
-    Addresses are functions of the school's: {school} is that address, {host} its host and port, {tool}
-    the platform's own number of this tool, and {stage} "beta." or "test." for a trial system, else "".
+    Addresses may contain placeholders: {school} is the school's address, {host} its host and port,
+    {tool} the platform's own number of this tool, and {stage} "beta." or "test." for a trial
+    system, otherwise "".
     """
 
     title: str
@@ -32,10 +33,10 @@ class Preset:
     login_url: str
     token_url: str
     keys_url: str
-    audience: str = ""  # of what we sign for a token; "" for the token's address
+    audience: str = ""  # recipient in our signed request for a token; "" for the token's address
     services: tuple[str, ...] = ()  # other hosts for scores, rosters, choices and frames
     deployments: tuple[str, ...] = (ANY,)  # unless serve.toml names some; () if one client serves several schools
-    institution_roles: bool = False  # sends roles of the institution in place of those of the course
+    institution_roles: bool = False  # sends a person's roles in the institution instead of the course
     roster_has_sub: bool = True  # a roster's `user_id` is the `sub` of a launch
     scales: bool = True  # converts a score to the maximum of its own item
     takes_submission: bool = True  # accepts the time of submission in a score
@@ -45,7 +46,7 @@ class Preset:
     configuration: str = ""  # template of a file that describes this tool
     registers: bool = False  # registers a tool by an address of ours
     where: str  # the menus in which a tool is entered
-    fields: tuple[tuple[str, str], ...]  # what is entered there: name, and value with {login}, {launch}, {keys}, …
+    fields: tuple[tuple[str, str], ...]  # name and value of each form field, with {login}, {launch}, {keys}, …
     shows: str  # where the platform shows client id and deployment
 
 
@@ -218,10 +219,12 @@ STANDARD = Preset(title="", login_url="", token_url="", keys_url="", where="", f
 
 
 def filled_in(name: str, school: str, client_id: str, tool: str = "") -> dict[str, Any]:
-    """Return the values of a platform for serve.toml, without addresses with a {tool} that is unknown.
+    """Return the values of a platform for serve.toml. Leave out addresses that need a {tool} if `tool` is "".
 
     Args:
+        name: the kind of platform, a key of PRESETS.
         school: the school's address, without a slash at the end.
+        tool: the platform's own number of this tool, or "" if it is not known.
     """
     preset, host = PRESETS[name], urlsplit(school).netloc
     stage = next((f"{each}." for each in ("beta", "test") if f".{each}." in host), "")
@@ -235,7 +238,12 @@ def filled_in(name: str, school: str, client_id: str, tool: str = "") -> dict[st
 
 
 def to_enter(name: str, url: str) -> str:
-    """Return what a person enters on a platform, field by field, for a server at this address."""
+    """Return the lines that show, for each field of a platform's form, the value that a person enters.
+
+    Args:
+        name: the kind of platform, a key of PRESETS.
+        url: this server's address.
+    """
     preset = PRESETS[name]
     ours = dict(
         url=url, login=url + LOGIN, launch=url + LAUNCH, keys=url + KEYS, configuration=url + CONFIGURATION + name

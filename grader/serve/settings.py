@@ -25,11 +25,11 @@ SERVICE = re.compile(r"(https?)://((?:\*\.(?=[^.:]+\.))?[a-z0-9.-]+|\[[0-9a-f:]+
 
 
 class SettingsError(Complaint):
-    """serve.toml cannot be used; the message names the key of the line and the correct form."""
+    """serve.toml cannot be used. The message names the key and the correct form."""
 
 
 def origin(url: str) -> str:
-    """Return the origin of an address, as browsers name it; "" if the text is not an address."""
+    """Return the origin of an address, such as https://example.org, or "" if the text is not an address."""
     with suppress(ValueError):  # a bracket that is not closed
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}".lower()
@@ -37,7 +37,7 @@ def origin(url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host is this machine."""
+    """Return True if a host name or address means this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -45,28 +45,34 @@ def is_loopback(host: str) -> bool:
 
 
 def is_protected(url: str) -> bool:
-    """Return True if an address is reached over TLS, or on this machine."""
+    """Return True if an address uses TLS or is on this machine."""
     parts = urlsplit(origin(url))
     host = parts.hostname or ""
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
 
 
 def _protected(url: str) -> str:
-    """Refuse an address without TLS that other machines reach, because cookies, links and keys would be readable."""
+    """Return an address, or refuse it if other machines reach it without TLS.
+
+    Without TLS, cookies, links and keys would be readable.
+    """
     if not is_protected(url):
         raise ValueError("is not protected. Use https://, through nginx or Caddy; http:// works only for 127.0.0.1")
     return url
 
 
 def _bare(url: str) -> str:
-    """Refuse an address with a path; leave out the slash at the end."""
+    """Return an address without the slash at its end, or refuse an address with a path."""
     if urlsplit(url).path.strip("/") or urlsplit(url).query:
         raise ValueError("must be an address without a path, as in https://hand-in.example.org")
     return url.rstrip("/")
 
 
 def _services(patterns: list[str]) -> list[str]:
-    """Refuse a value that is not an origin, and remove the slash at the end. `*.example.org` means https."""
+    """Return origins without the slash at their end, or refuse a text that is not an origin.
+
+    `*.example.org` means https.
+    """
     patterns = [f"https://{each}" if each.startswith("*.") else each for each in patterns]
     patterns = [each.lower().rstrip("/") for each in patterns]
     if not all(SERVICE.fullmatch(each) and is_protected(each.replace("*.", "")) for each in patterns):
@@ -75,7 +81,7 @@ def _services(patterns: list[str]) -> list[str]:
 
 
 def is_within(address: str, pattern: str) -> bool:
-    """Return True if an origin is what an entry of `services` names, or is below its `*.`."""
+    """Return True if an origin matches an entry of `services`, which may begin with `*.` for all hosts below."""
     scheme, wildcard, rest = pattern.partition("://*.")
     below = rf"{scheme}://[a-z0-9.-]+\.{re.escape(rest)}"
     return bool(re.fullmatch(below, address)) if wildcard else address == pattern
@@ -99,16 +105,16 @@ class Policy(_Table):
 
 
 class Platform(_Table):
-    """A learning platform, as [lti.NAME] registers it. A preset supplies the values that the table leaves out."""
+    """A learning platform, as [lti.NAME] in serve.toml registers it. A preset supplies the missing values."""
 
     issuer: str
     client_id: str
-    deployments: list[str]  # "*" among them: each one of this client
-    courses: list[str] = []  # the platform's ids; without one, that of the first instructor who comes
+    deployments: list[str]  # "*" allows all deployments of this client
+    courses: list[str] = []  # the platform's ids; [] for the course of the first instructor who arrives
     login_url: Address
     token_url: Address
     keys_url: Address
-    audience: str = ""  # of what we sign to get a token; "" for the token's address
+    audience: str = ""  # recipient in our signed request for a token; "" for the token's address
     services: Annotated[
         list[str], AfterValidator(_services)
     ] = []  # other hosts of scores, rosters, choices and frames; a leading *. is allowed
@@ -121,7 +127,7 @@ class Platform(_Table):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, told: Any) -> Any:
-        """Add the preset's values to those of the table."""
+        """Return the values of the table [lti.NAME], and the values of its preset that the table does not set."""
         if not isinstance(told, dict) or "platform" not in told:
             return told
         values = [told.get(key, "") for key in ("platform", "school", "client_id", "tool")]
@@ -134,69 +140,73 @@ class Platform(_Table):
 
     @property
     def preset(self) -> Preset:
-        """In what this platform differs from others."""
+        """The differences between this kind of platform and others."""
         return PRESETS.get(self.platform, STANDARD)
 
     @property
     def signer(self) -> tuple[str, str, str]:
-        """The fields that several entries of the same platform share; such entries differ only in their deployments."""
+        """The issuer, client id and address of the keys. Entries that share them differ only in their deployments."""
         return self.issuer, self.client_id, self.keys_url
 
     def may_fetch(self, url: str) -> bool:
-        """Return True if an address belongs to the platform. No other is asked for anything."""
+        """Return True if an address belongs to the platform. The server sends requests to no other address."""
         return is_protected(url) and any(is_within(origin(url), each) for each in self.origins)
 
     @property
     def origins(self) -> set[str]:
-        """The origins (scheme, host, port) of issuer, login, tokens and keys; and the services."""
+        """The origins (scheme, host and port) of issuer, login, tokens and keys, and the entries of `services`."""
         own = (self.issuer, self.token_url, self.keys_url, self.login_url)
         return {*map(origin, own), *self.services}
 
 
 class Hub(_Table):
-    """A JupyterHub, as [hub] names it."""
+    """A JupyterHub, as [hub] in serve.toml names it."""
 
     url: Annotated[Address, AfterValidator(_bare)]
     service: str = "hand-in"  # this server's name there
-    instructors: list[str] = []  # besides those in the group formgrade-COURSE
+    instructors: list[str] = []  # in addition to the group formgrade-COURSE
 
     def may_fetch(self, url: str) -> bool:
-        """Return True if an address belongs to the hub."""
+        """Return True if an address belongs to the API of the hub."""
         return url.startswith(f"{self.url}/hub/api/")
 
 
 class Settings(_Table):
     """The settings of serve.toml."""
 
-    url: Annotated[Address, AfterValidator(_bare)] = "http://127.0.0.1:8000"  # as people type it
+    url: Annotated[Address, AfterValidator(_bare)] = "http://127.0.0.1:8000"  # the address that people type
     host: str = "127.0.0.1"  # the address to listen on
     port: int = 8000
     link_days: int = 200  # how long a personal link works
-    grading_seconds_an_hour: Annotated[int, Field(ge=1)] = 1800  # of one student, over all assignments
+    grading_seconds_an_hour: Annotated[int, Field(ge=1)] = 1800  # for each student, over all assignments
     every: Policy = Policy()
     assignment: Mapping[str, Policy] = {}
     lti: Mapping[str, Platform] = {}
     hub: Hub | None = None
-    formgrader: Address | None = None  # where the instructor's own Jupyter shows it
+    formgrader: Address | None = None  # address in the instructor's own Jupyter
 
     def policy(self, assignment: str) -> Policy:
-        """Return the rules of an assignment: its own, and those of [every] for the rest."""
+        """Return the rules of an assignment. For rules that the assignment does not set, [every] counts."""
         own = self.assignment.get(assignment, Policy())
         return self.every.model_copy(update=own.model_dump(exclude_unset=True))
 
     @property
     def origin(self) -> str:
-        """The origin of all pages."""
+        """The origin (scheme, host and port) of this server's pages."""
         return origin(self.url)
 
     @property
     def secure(self) -> bool:
-        """Return True if the browser sends cookies only over TLS."""
+        """Return True if browsers reach the server over TLS, so that they send its cookies only over TLS."""
         return self.url.startswith("https://")
 
 
 def read_settings(root: Path) -> Settings:
-    """Read serve.toml of a course; without one, the defaults; raise SettingsError if something in it cannot be used."""
+    """Read a course's serve.toml, or return the default settings if the file does not exist.
+
+    Raises:
+        SettingsError: the file cannot be read, or a value in it cannot be used.
+    """
     path = root / FILE
     try:
         return _settings(path, path.read_text("utf-8") if path.exists() else "")
@@ -205,7 +215,11 @@ def read_settings(root: Path) -> Settings:
 
 
 def _settings(path: Path, text: str) -> Settings:
-    """Read the text of serve.toml; raise SettingsError, which names path and key, if it cannot be used."""
+    """Return the settings in the text of a serve.toml.
+
+    Raises:
+        SettingsError: the text cannot be used. The message names `path` and the key.
+    """
     try:
         return Settings.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -220,7 +234,11 @@ def _settings(path: Path, text: str) -> Settings:
 
 
 def add_platform(root: Path, name: str, values: Mapping[str, Any]) -> None:
-    """Write [lti.NAME] at the end of serve.toml; raise SettingsError if it is there, or its values cannot be used."""
+    """Write the table [lti.NAME] at the end of serve.toml.
+
+    Raises:
+        SettingsError: the table exists already, or its values cannot be used.
+    """
     path = root / FILE
     if name in read_settings(root).lti:
         raise SettingsError(f"{path}: [lti.{name}] exists already. Remove it to register the platform again")
@@ -235,9 +253,12 @@ _read: dict[Path, tuple[float, Settings]] = {}
 
 
 def current_settings(root: Path) -> Settings:
-    """Return the settings; read serve.toml again if it has changed while the server runs.
+    """Return the settings. If serve.toml has changed while the server runs, read it again.
 
-    With a mistake in it, those from before hold; raise SettingsError if there are none from before.
+    If the changed file contains a mistake, log the mistake and return the earlier settings.
+
+    Raises:
+        SettingsError: the file contains a mistake, and there are no earlier settings.
     """
     path = root / FILE
     changed = path.stat().st_mtime if path.exists() else 0.0

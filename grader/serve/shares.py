@@ -1,17 +1,20 @@
-"""Limits each person's share of the server: places and requests, turns of grading, and disk space.
+"""Limits each person's share of the server: simultaneous uploads, requests, turns of grading, and disk space.
 
-- **Places** for uploads, forms and streams, and requests in a minute. Each person who is signed in has a share that
-  nobody else can use up. Everybody else has a smaller share.
-- **Turns** of grading. The order is fair to students, not to attempts. The student whose last turn was longest ago is
-  next; among students without a turn, the one with the oldest attempt. Two attempts of one student are never graded at
-  the same time. A student who has used up the grading time of an hour waits until some of it is free again. If the
-  grading process dies, the attempts that it was grading are suspects. A suspect is graded alone: it begins when no
-  other attempt is being graded, and no other attempt begins before it ends. If the process dies again, it is clear
+- **Places** are for uploads, forms and streams that arrive at the same time. Each person who is
+  signed in has a share of the places, and of the requests in a minute, that nobody else can use up.
+  Everybody else has a smaller share.
+- **Turns** are for grading. The order is fair to students, not to attempts. The student whose last
+  turn was longest ago is next; among students without a turn, the one with the oldest attempt. Two
+  attempts of one student are never graded at the same time. A student who has used up the grading
+  time of an hour waits until some of it is free again. If the grading process dies, the attempts
+  that it was grading are suspects. A suspect is graded alone: it begins when no other attempt is
+  being graded, and no other attempt begins before it ends. If the process dies again, it is clear
   which attempt is responsible.
-- **Disk space.** Each student has a quota of bytes for the attempts at each assignment. Before a new attempt is stored,
-  the oldest attempts lose their files until the rest fits. The attempt that counts keeps its files, and so do attempts
-  without a grade. Attempts that could not be graded because of a grader error are the last to lose their files, because
-  an instructor may have them graded again.
+- **Disk space** has a quota of bytes for each student's attempts at each assignment. Before a new
+  attempt is stored, the oldest attempts lose their files until the rest fits. The attempt that
+  counts keeps its files, and so do attempts without a grade. Attempts that could not be graded
+  because of a grader error are the last to lose their files, because an instructor may have them
+  graded again.
 """
 
 import math
@@ -38,13 +41,13 @@ _uploads, _slow = Counter[str](), Counter[str]()
 
 
 class RateLimit:
-    """Counts how often each client does something within a minute."""
+    """Counts the requests of each client within a minute."""
 
     def __init__(self, most: int) -> None:
         self._most, self._began, self._counts = most, -math.inf, Counter[str]()
 
     def allows(self, client: str) -> bool:
-        """Count one request; tell whether it is within the limit."""
+        """Count one request of a client, and return True if the client has not exceeded the limit."""
         if time.monotonic() - self._began >= MINUTE:  # all begin anew, so that what is kept does not grow
             self._began, self._counts = time.monotonic(), Counter()
         self._counts[client] += 1
@@ -53,9 +56,14 @@ class RateLimit:
 
 @contextmanager
 def at_once(counts: Counter[str], key: str, most: int, message: str) -> Iterator[None]:
-    """Count one more of what goes on under a key, until the context ends. Call it where no other thread does.
+    """Count one more activity under a key until the context ends. Use it in only one thread.
 
-    Raise HTTPException, which says `message`, if `most` go on already.
+    Args:
+        most: the number of activities under the key that are allowed at the same time.
+        message: the text of the exception.
+
+    Raises:
+        HTTPException: `most` activities are running under the key already.
     """
     if counts[key] >= most:
         raise HTTPException(429, message)
@@ -69,13 +77,14 @@ def at_once(counts: Counter[str], key: str, most: int, message: str) -> Iterator
 
 @contextmanager
 def upload_place(person: str) -> Iterator[None]:
-    """Take a place for a person's upload until the context ends.
+    """Occupy a place for a person's upload until the context ends.
 
-    Two places of a person are not worth a place of somebody who has none: while half of all places are taken, each
-    person has one. So as many people as half of the places must join to keep others out.
+    A person may have UPLOADS_EACH uploads at the same time, but only one while half of all places
+    are taken. So nobody loses their only place to another person's second upload, and it takes as
+    many people as half of the places to keep others out.
 
     Raises:
-        HTTPException: the person, or everybody, has as many uploads on their way as are allowed.
+        HTTPException: the person has too many uploads on their way, or all places are taken.
     """
     taken = _uploads.total()
     each = UPLOADS_EACH if 2 * taken < UPLOADS_AT_ONCE else 1
@@ -87,14 +96,14 @@ def upload_place(person: str) -> Iterator[None]:
 
 @contextmanager
 def slow_form(person: str, address: str) -> Iterator[None]:
-    """Take a place for a small form that does not arrive at once, until the context ends.
+    """Occupy a place for a small form that arrives slowly, until the context ends.
 
     Args:
-        person: who is signed in; "" for a stranger.
-        address: where the form comes from.
+        person: the id of the person who is signed in, or "" for a stranger.
+        address: the network address that sends the form.
 
     Raises:
-        HTTPException: too many forms of this person, or of strangers, take their time.
+        HTTPException: too many slow forms of this person, or of strangers, are arriving.
     """
     message = "Your browser sends its data too slowly, and so do others. Try again in a few seconds."
     if person:
@@ -113,20 +122,21 @@ HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True)
 class Open:
-    """An attempt that waits or is being graded, and how much its student has had."""
+    """An attempt that waits or is being graded, and the grading time that its student has used."""
 
     id: int
     student: str
     is_graded_now: bool
-    deaths: int  # of the grading process, while it graded this attempt
+    deaths: int  # how often the grading process died while it graded this attempt
     served: str  # when the student's last turn began, in UTC; "" without a turn
     seconds: float  # of grading that the student has used within the last hour
 
 
 def in_order(attempts: Iterable[Open], budget: float) -> list[Open]:
-    """Return the attempts that wait, in the order in which they are taken if no other attempt arrives.
+    """Return the waiting attempts in the order of grading, provided that no other attempt arrives.
 
-    Each student has one turn in each round. Attempts of a student who has used `budget` seconds are left out.
+    Each student has one turn in each round. Attempts of a student who has used `budget` seconds of
+    grading within the last hour are left out.
     """
     rounds, oldest = Counter[str](), dict[str, int]()
     keys = {}
@@ -139,7 +149,11 @@ def in_order(attempts: Iterable[Open], budget: float) -> list[Open]:
 
 
 def next_turn(attempts: Sequence[Open], budget: float) -> Open | None:
-    """Return the attempt to grade next; None if none may begin now."""
+    """Return the attempt to grade next, or None if no attempt may begin now.
+
+    Args:
+        budget: the seconds of grading that a student has in an hour.
+    """
     busy = [one for one in attempts if one.is_graded_now]
     if any(one.deaths for one in busy):  # a suspect is graded alone
         return None
@@ -149,20 +163,24 @@ def next_turn(attempts: Sequence[Open], budget: float) -> Open | None:
 
 
 def place_of(id: int, attempts: Sequence[Open], budget: float) -> int | None:
-    """Count the attempts that come before one that waits, including those that are being graded.
+    """Return the number of attempts before a waiting attempt, including the attempts that are being graded.
 
-    Returns:
-        None if the attempt does not wait, or its student has used up the budget.
+    Return None if the attempt does not wait, or if its student has used up the grading time.
+
+    Args:
+        id: the number of the waiting attempt.
+        budget: the seconds of grading that a student has in an hour.
     """
     order = [one.id for one in in_order(attempts, budget)]
     return order.index(id) + sum(one.is_graded_now for one in attempts) if id in order else None
 
 
 def free_at(turns: Iterable[tuple[datetime, float]], budget: float) -> datetime | None:
-    """Return when a student's grading time falls below the budget again; None if it is below now.
+    """Return the time at which a student's grading time falls below the budget again, or None if it is below now.
 
     Args:
-        turns: when each turn of the last hour began, and its seconds.
+        turns: the start of each turn in the last hour, and its seconds.
+        budget: the seconds of grading that a student has in an hour.
     """
     turns = sorted(turns)
     used, free = sum(seconds for _, seconds in turns), None
@@ -178,7 +196,7 @@ UPLOAD_SECONDS = 3600.0  # after which a folder without an attempt is no upload 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptFolder:
-    """The folder of one attempt."""
+    """The folder that contains the files of one attempt."""
 
     id: int  # of the attempt: the lowest is the oldest
     place: str  # the folder's name
@@ -188,14 +206,17 @@ class KeptFolder:
 
 
 class QuotaError(Exception):
-    """A new attempt does not fit, whatever is removed."""
+    """A new attempt exceeds the quota even if all removable folders are removed."""
 
 
 def to_remove(kept: Sequence[KeptFolder], added: int, quota: int) -> list[KeptFolder]:
-    """Choose the folders to remove, so that `added` bytes fit into the quota of bytes.
+    """Return the folders to remove so that `added` more bytes fit into the quota.
+
+    Args:
+        quota: the bytes that all folders may have together, the new one included.
 
     Raises:
-        QuotaError: they do not fit.
+        QuotaError: the bytes do not fit even if all removable folders are removed.
     """
     used, removed = added + sum(one.size for one in kept), []
     for one in sorted(kept, key=lambda one: (one.is_last_resort, one.id)):
@@ -210,18 +231,19 @@ def to_remove(kept: Sequence[KeptFolder], added: int, quota: int) -> list[KeptFo
 
 
 def size_of_folder(folder: Path) -> int:
-    """Return the bytes of all files below a folder."""
+    """Return the total size of all files below a folder, in bytes."""
     return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
 
 
 def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) -> None:
-    """Remove the folders in a folder that no attempt keeps: a killed server has left them there.
+    """Remove the folders in `folder` that do not belong to an attempt with files.
 
-    A young folder without an attempt may be an upload that is still arriving.
+    A killed server leaves such folders behind. A folder without an attempt stays as long as it is
+    young, because it may contain an upload that is still arriving.
 
     Args:
-        attempts: whether the attempt keeps its files, by the name of its folder.
-        moment: the time now, in seconds as the file system counts them.
+        attempts: the name of each attempt's folder → True if the attempt keeps its files.
+        moment: the present time in seconds, on the clock of the file system.
     """
     for each in folder.iterdir():
         is_young = moment - each.lstat().st_mtime < UPLOAD_SECONDS
@@ -232,7 +254,7 @@ def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) 
 def remove_folders(*folders: Path) -> None:
     """Remove folders with their content.
 
-    One that cannot be removed now is a leftover, and the next upload tries again.
+    A folder that cannot be removed is ignored. The next upload tries to remove it again.
     """
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,9 +1,8 @@
-"""Signs people in: each way to sign in makes a ticket, and a ticket gives a session. This module also makes personal
-links.
+"""Signs people in: each way to sign in makes a ticket, and a ticket begins a session. Also makes personal links.
 
-Each way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. A page then shows the
-person's name, and the session begins only after a click on its button. So nobody is signed in as somebody else
-without noticing.
+Each way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. A page
+then shows the person's name, and the session begins only after a click on its button. So nobody is
+signed in as somebody else without noticing.
 """
 
 import hmac
@@ -33,7 +32,7 @@ LONGEST_ID = 120  # bytes of a student's id: a folder's name has at most 255
 
 @dataclass(frozen=True, kw_only=True)
 class Ticket:
-    """That a person may sign in, as a way to sign in has found out."""
+    """The permission of a person to sign in, made by one of the ways to sign in."""
 
     person: str  # the student's id in the gradebook
     role: str
@@ -42,17 +41,17 @@ class Ticket:
     link: str = ""  # the personal link: if that is revoked, its sessions end
     leads_to: str = "/"  # the page to open then, a path of ours
     until: str = ""  # when the session ends at the latest
-    session: str = ""  # digest of the cookie, once there is one
+    session: str = ""  # digest of the session's cookie; "" before the session begins
 
 
 def can_sign_in(person: str) -> bool:
-    """Return True if an id can be a folder in submitted/ that grading finds."""
+    """Return True if a person's id can be the name of a folder in submitted/ that the grader reads."""
     fits = 0 < len(person.encode("utf-8", "replace")) <= LONGEST_ID
     return fits and not person.startswith(".") and name_problem(person) is None
 
 
 def digest_of(token: str) -> str:
-    """Return the SHA-256 digest that is stored instead of a token, so that nobody can sign in with the file."""
+    """Return the SHA-256 digest that is stored instead of a token, so that a copy of the file signs nobody in."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -60,7 +59,11 @@ def digest_of(token: str) -> str:
 
 
 def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, until: str = "") -> str:
-    """Keep a value for some seconds, and at most until a time; return the token for it, which is always new."""
+    """Store a value for a number of seconds, and return a new token for it.
+
+    Args:
+        until: the UTC time at which the value ends at the latest, or "" for no such limit.
+    """
     token = secrets.token_urlsafe(32)
     end = text_of(now() + timedelta(seconds=seconds))
     with store.writing() as db:
@@ -71,7 +74,12 @@ def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, unt
 
 
 def value_of(store: Store, kind: str, token: str, *, use: bool = False) -> dict[str, Any] | None:
-    """Return the value of a token; None if it is unknown or too old. With `use`, it cannot be used again."""
+    """Return the value of a token, or None if the token is unknown or too old.
+
+    Args:
+        kind: the kind with which the token was issued.
+        use: end the token, so that it cannot be used again.
+    """
     key = (digest_of(token), kind, text_of(now()))
     found = store.rows("SELECT value FROM token WHERE digest = ? AND kind = ? AND expires > ?", *key)
     if not found or (use and not end_token(store, token)):  # of two who use it at once, one does
@@ -80,30 +88,38 @@ def value_of(store: Store, kind: str, token: str, *, use: bool = False) -> dict[
 
 
 def end_token(store: Store, token: str) -> bool:
-    """End a token; tell whether it was there."""
+    """End a token, and return True if it existed."""
     return store.change("DELETE FROM token WHERE digest = ?", digest_of(token)) > 0
 
 
 def make_ticket(store: Store, ticket: Ticket) -> str:
-    """Keep a ticket for TICKET_SECONDS; return the token for it, which works once."""
+    """Store a ticket for TICKET_SECONDS, and return a token for it that works once."""
     return issue(store, TICKET, vars(ticket), TICKET_SECONDS)
 
 
 def ticket_of(store: Store, key: bytes, token: str, *, use: bool = False) -> Ticket | None:
-    """Return the person whom a personal link or a ticket signs in, or None. `use` uses up a ticket."""
+    """Return the ticket of a personal link or of a token from `make_ticket`, or None if it is not valid.
+
+    Args:
+        use: end the token, so that it works only once. Links keep working.
+    """
     value = None if (linked := link_ticket(store, key, token)) else value_of(store, TICKET, token, use=use)
     ticket = Ticket(**value) if value else linked
     return ticket if ticket and ticket.role in (STUDENT, INSTRUCTOR) and can_sign_in(ticket.person) else None
 
 
 def begin_session(store: Store, ticket: Ticket, before: str) -> str:
-    """Begin a session, and end the session of the token `before` ("" for none); return the new cookie's token."""
+    """Begin a session, and return the token for its cookie.
+
+    Args:
+        before: the token of an earlier session, which ends now; "" without such a session.
+    """
     end_token(store, before)
     return issue(store, SESSION, vars(ticket), SESSION_SECONDS, ticket.until)
 
 
 def visitor_of(store: Store, token: str) -> Ticket | None:
-    """Return the person who has a session; None if it has ended, or the link behind it was revoked."""
+    """Return the person of a session's token, or None if the session has ended or its link was revoked."""
     value = value_of(store, SESSION, token) if token else None
     if value is None or (value["link"] and living_link(store, value["link"]) is None):
         return None
@@ -115,11 +131,14 @@ def visitor_of(store: Store, token: str) -> Ticket | None:
 
 
 def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: int) -> dict[str, str]:
-    """Map each person to the token of a link: the one that works already, or a new one.
+    """Map each person to the token of a personal link, which is the person's valid link or a new link.
 
-    A link holds an id, signed with the key in .grader/serve.key, and nothing about the person. The store knows whose
-    link it is, how long it works, and whether it was revoked. So a copy of the store opens nothing, and neither does
-    the key alone.
+    The token contains only a random id, signed with the key in .grader/serve.key, and nothing about
+    the person. The store contains the person of the link, its end, and whether it was revoked. So a
+    copy of the store without the key signs nobody in, and neither does the key without the store.
+
+    Args:
+        days: the number of days for which a new link works.
     """
     found, moment = {}, now()
     with store.writing() as db:
@@ -135,7 +154,11 @@ def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: 
 
 
 def new_code(store: Store, key: bytes, person: str, days: int) -> str:
-    """Return a new code with which a student's notebook submits; revoke the one before."""
+    """Return a new personal code, with which a student's notebook submits, and revoke the student's last code.
+
+    Args:
+        days: the number of days for which the code works.
+    """
     revoke(store, person, NOTEBOOK_ROLE)
     return links_for(store, key, [person], NOTEBOOK_ROLE, days)[person]
 
@@ -149,13 +172,13 @@ def student_with_code(store: Store, key: bytes, token: str) -> Ticket | None:
 
 
 def revoke(store: Store, person: str, role: str = STUDENT) -> int:
-    """Revoke a person's links, which ends the sessions that began with them; return how many links."""
+    """Revoke a person's links, which ends the sessions that began with them. Return the number of links."""
     ended = "UPDATE link SET revoked = ? WHERE person = ? AND role = ? AND revoked = ''"
     return store.change(ended, text_of(now()), person, role)
 
 
 def end_sessions(store: Store, person: str) -> int:
-    """End a person's sessions, and the tickets for others, however the person signed in; return how many there were."""
+    """End a person's sessions, and the tickets that could begin more. Return the number of both together."""
     with store.writing() as db:
         held = db.execute("SELECT digest, value FROM token WHERE kind IN (?, ?)", (SESSION, TICKET)).fetchall()
         own = [(row["digest"],) for row in held if json.loads(row["value"]).get("person") == person]
@@ -164,13 +187,13 @@ def end_sessions(store: Store, person: str) -> int:
 
 
 def living_link(store: Store, id: str) -> sqlite3.Row | None:
-    """Return the row of a link with this id; None if there is none, it was revoked, or it is too old."""
+    """Return the row of the link with this id, or None if it is unknown, revoked or too old."""
     found = store.rows("SELECT * FROM link WHERE id = ? AND revoked = '' AND expires > ?", id, text_of(now()))
     return found[0] if found else None
 
 
 def link_ticket(store: Store, key: bytes, token: str) -> Ticket | None:
-    """Return the ticket of a link; None if the link was forged or revoked, or is too old."""
+    """Return the ticket of a link's token, or None if the link is forged, revoked or too old."""
     try:
         id = _signer(key).unsign(token[:LONGEST_TOKEN].encode("ascii", "replace")).decode("ascii")
     except (BadSignature, UnicodeDecodeError):
@@ -191,8 +214,9 @@ def _signer(key: bytes) -> Signer:
 
 
 def form_token(key: bytes, bound_to: str) -> str:
-    """Return the token that each form of a browser must send: other sites cannot know it.
+    """Return the token that a browser must send with each form. Other sites cannot know it.
 
-    It is bound to the digest of the session, or before one to the token of the visit.
+    Args:
+        bound_to: the digest of the session's token, or before a session the token of the visit.
     """
     return hmac.new(key, f"form {bound_to}".encode(), sha256).hexdigest()

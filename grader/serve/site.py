@@ -1,4 +1,4 @@
-"""Keeps everything that the web server knows of its course in one record, and reads the gradebook for a page."""
+"""Collects everything that the web server knows about its course in one record, and reads the gradebook for pages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,11 +24,12 @@ from grader.serve.store import Store, now, text_of
 class Site:
     """A course, its gradebook and its store.
 
-    The methods that read the gradebook raise RecordError if there is a gradebook that cannot be read.
+    The methods that read the gradebook return empty values if it does not exist yet. They raise
+    RecordError if it exists but cannot be read.
     """
 
     root: Path
-    folder: Path  # where submitted/, feedback/ and autograded/ lie
+    folder: Path  # contains submitted/, feedback/ and autograded/
     config: CourseConfig
     gradebook: str  # URL
     store: Store
@@ -53,19 +54,23 @@ class Site:
         }
 
     def students(self) -> dict[str, Student]:
-        """Return the students of the gradebook by id; none as long as there is no gradebook."""
+        """Return the students in the gradebook by id, or an empty dict if there is no gradebook yet."""
         return {student.id: student for student in self._read(read_students, [])}
 
     def due_dates(self, student: str) -> dict[str, datetime]:
-        """Map each assignment to the student's due date; empty as long as there is no gradebook."""
+        """Map each assignment to the student's due date, or return an empty dict if there is no gradebook yet.
+
+        Args:
+            student: the id; "" for the due dates without a student's extensions.
+        """
         return self._read(read_due_dates, {}, student)
 
     def entry(self, student: str, assignment: str) -> GradebookEntry | None:
-        """Return the gradebook's entry of a submission; None if there is no entry."""
+        """Return the gradebook's record of a submission, or None if the gradebook does not contain the submission."""
         return self._read(read_entry, None, student, assignment)
 
     def entries(self) -> list[GradebookEntry]:
-        """Return the gradebook's entries of the class; nothing as long as there is no gradebook."""
+        """Return the gradebook's records of all submissions, or an empty list if there is no gradebook yet."""
         return self._read(read_class, [])
 
     def _read(self, read: Callable[..., Any], nothing: Any, *about: str) -> Any:
@@ -75,7 +80,11 @@ class Site:
         return read(self.gradebook, self.course, *about)
 
     def shows_feedback(self, assignment: str, student: str, dues: Mapping[str, datetime] | None = None) -> bool:
-        """Return True if a student may see score and feedback now; `dues` are the due dates, if they were read."""
+        """Return True if a student may see the score and the feedback now.
+
+        Args:
+            dues: the student's due dates if they were read already; None to read them.
+        """
         rule = self.settings.policy(assignment).feedback
         if rule == AFTER_DUE:
             due = (self.due_dates(student) if dues is None else dues).get(assignment)
@@ -83,15 +92,17 @@ class Site:
         return rule != BY_HAND or assignment in released(self.store)
 
     def shows_solutions(self, assignment: str, student: str) -> bool:
-        """Return True if a student sees worked solutions now: after the due date, with the student's extension.
+        """Return True if a student may see the worked solutions now.
 
-        Without a due date, the instructor decides. Otherwise whoever solves an exercise first could pass them on.
+        That is so after the due date, with the student's extension. Without a due date, the
+        instructor decides, because the first student to solve an exercise could otherwise pass its
+        solution on.
         """
         due = self.due_dates(student).get(assignment)
         return now() > due if due is not None else assignment in solutions_shown(self.store)
 
     def for_student(self, page: bytes, assignment: str, student: str) -> bytes:
-        """Return a feedback page as its student sees it now."""
+        """Return a feedback page in the form that its student may see now, with or without worked solutions."""
         return page if self.shows_solutions(assignment, student) else without_solutions(page)
 
     def feedback_path(self, student: str, assignment: str) -> Path:
@@ -99,9 +110,11 @@ class Site:
         return self.folder / "feedback" / student / assignment / f"{assignment}.html"
 
     def feedback_page(self, entry: GradebookEntry) -> bytes:
-        """Return the feedback page from the gradebook's present content, as the student may see it now.
+        """Return the present feedback page of a submission, in the form that the student may see now.
 
-        The file has all solutions: it is the instructor's. It is written again if a person has changed something since.
+        The file of the page is for the instructor and contains all worked solutions. The page is
+        written again if the gradebook has changed since it was written, for instance by manual
+        points.
         """
         student, assignment = entry.student.id, entry.assignment
         path = self.feedback_path(student, assignment)
@@ -111,10 +124,15 @@ class Site:
 
 
 def open_site(root: Path, gradebook: str | None) -> Site:
-    """Read a course's configuration, open its store and import its lessons: threads must not import them together.
+    """Read a course's configuration and lessons, open its store, and return its record.
 
-    Raise RecordError if nbgrader_config.py cannot be read or this is no database URL, SecretError if the key cannot be
-    used, SettingsError if serve.toml cannot.
+    This function imports the lessons, because several threads must not import them at the same
+    time.
+
+    Raises:
+        RecordError: nbgrader_config.py cannot be read, or `gradebook` is not a database URL.
+        SecretError: the key cannot be used.
+        SettingsError: serve.toml cannot be used.
     """
     config = read_config(root, gradebook)
     folder = config.results
@@ -131,15 +149,15 @@ def released(store: Store) -> set[str]:
 
 
 def release(store: Store, assignment: str) -> None:
-    """Show students score and feedback of an assignment from now on."""
+    """Release the score and feedback of an assignment to students."""
     store.change("INSERT OR IGNORE INTO released VALUES (?, ?)", assignment, text_of(now()))
 
 
 def solutions_shown(store: Store) -> set[str]:
-    """Return the assignments without a due date whose solutions an instructor shows to students."""
+    """Return the assignments without a due date whose solutions an instructor has released."""
     return {row["assignment"] for row in store.rows("SELECT assignment FROM solutions_shown")}
 
 
 def show_solutions(store: Store, assignment: str) -> None:
-    """Show students the worked solutions of an assignment from now on."""
+    """Release the worked solutions of an assignment to students."""
     store.change("INSERT OR IGNORE INTO solutions_shown VALUES (?, ?)", assignment, text_of(now()))

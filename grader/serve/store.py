@@ -1,9 +1,10 @@
-"""Stores what the web server and the grading process share: attempts, sessions, and the scores sent to a platform.
+"""Stores the data that the web server and the grading process share: attempts, sessions, and sent scores.
 
-The store is an SQLite file next to the gradebook, not a table in it, for two reasons. An upload must be acknowledged
-even while formgrader or `grader grade` writes to the gradebook, which can take seconds. And the gradebook may be on a
-database server. Each change is one transaction, which is on the disk when the call returns. So nothing that was
-acknowledged is lost if the server is killed at any moment.
+The store is an SQLite file next to the gradebook, not a table in it, for two reasons. An upload
+must be acknowledged even while formgrader or `grader grade` writes to the gradebook, which can take
+seconds. And the gradebook may be on a database server. Each change is one transaction, which is on
+the disk when the call returns. So nothing that was acknowledged is lost if the server is killed at
+any moment.
 """
 
 import sqlite3
@@ -19,11 +20,15 @@ SCHEMA = Path(__file__).parent / "schema.sql"
 
 
 class StoreError(Complaint):
-    """The file cannot be used now: another program locks it, or its disk is full. The message names the next step."""
+    """The store cannot be used now: another program locks it, or its disk is full. The message names the next step."""
 
 
 class Store:
-    """The file. Each call opens a new connection, so that threads do not share one."""
+    """The SQLite file. Each call opens a new connection, so that threads do not share one.
+
+    Each method raises StoreError if another program locks the file for longer than BUSY_SECONDS, or
+    if the disk is full.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,29 +41,28 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace.
+        """Open a transaction during which nobody else can write.
 
-        Raises:
-            StoreError: another program locks the file for longer than BUSY_SECONDS, or the disk is full. `rows` and
-                `change` raise it, too.
+        At the end of the context, the changes are on the disk. After an exception, nothing is
+        changed.
         """
         with self._usable(), closing(self._open()) as db, db:  # commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
             yield db
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """Return the rows of one query."""
+        """Return the rows that a query finds."""
         with self._usable(), closing(self._open()) as db:
             return db.execute(query, values).fetchall()
 
     def change(self, statement: str, *values: object) -> int:
-        """Make one change; return how many rows it changed."""
+        """Run one statement that changes the file, and return the number of changed rows."""
         with self.writing() as db:
             return db.execute(statement, values).rowcount
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """Raise StoreError instead of SQLite's own error if the file cannot be used now."""
+        """Convert SQLite's error to a StoreError if the file cannot be used now."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -75,7 +79,7 @@ class Store:
 
 
 def _add_missing_columns(db: sqlite3.Connection) -> None:
-    """Add the columns that the tables of an older version lack. Their rows get the default values."""
+    """Add the columns that tables from an older version lack. Their rows get the columns' default values."""
     with closing(sqlite3.connect(":memory:")) as newest:
         newest.executescript(SCHEMA.read_text("utf-8"))
         tables = {
@@ -91,7 +95,7 @@ def _add_missing_columns(db: sqlite3.Connection) -> None:
 
 
 def _columns(db: sqlite3.Connection, table: str) -> dict[str, str]:
-    """Map the columns of a table to their declarations, as ALTER TABLE takes them. A missing table has no columns."""
+    """Map each column of a table to its declaration for ALTER TABLE. A missing table has no columns."""
     rows = db.execute('SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?)', (table,)).fetchall()
     return {
         name: " ".join(filter(None, (kind, "NOT NULL" if notnull else "", f"DEFAULT {default}" if default else "")))
@@ -100,10 +104,10 @@ def _columns(db: sqlite3.Connection, table: str) -> dict[str, str]:
 
 
 def now() -> datetime:
-    """Return the time, in UTC."""
+    """Return the present time in UTC."""
     return datetime.now(UTC)
 
 
 def text_of(moment: datetime) -> str:
-    """Write a time in UTC to the microsecond, so that texts sort as times do."""
+    """Return a time as text in UTC, to the microsecond. The texts sort in the order of their times."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -46,14 +46,14 @@ _streams = Counter[str]()
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """One assignment as its student sees it."""
+    """One assignment in the form in which its student may see it."""
 
     name: str
     title: str
     due: datetime | None
     policy: Policy
     attempts: tuple[Attempt, ...]  # the newest first
-    entry: GradebookEntry | None  # what the gradebook says, if feedback is shown
+    entry: GradebookEntry | None  # None if feedback is not shown
     shows_feedback: bool
 
     @property
@@ -74,19 +74,24 @@ class Shown:
 
     @property
     def waits(self) -> bool:
-        """Return True if any of the attempts waits for its grade."""
+        """Return True if an attempt waits for its grade or is being graded."""
         return any(attempt.is_open for attempt in self.attempts)
 
     @property
     def score(self) -> str:
-        """The gradebook's score, in words; "" without a score, or if the student may not see it."""
+        """The submission's score in words, or "" if it has no score or the student may not see it."""
         if self.entry is None or self.entry.score is None:
             return ""
         return f"{number(self.entry.score)} of {number(self.entry.max_score)}"
 
 
 def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | None = None) -> Shown:
-    """Collect what a student sees of an assignment; `dues` are the student's due dates, if they were read already."""
+    """Return an assignment in the form in which a student may see it now.
+
+    Args:
+        name: the assignment.
+        dues: the student's due dates if they were read already; None to read them.
+    """
     dues = site.due_dates(student) if dues is None else dues
     due, shows = dues.get(name), site.shows_feedback(name, student, dues)
     return Shown(
@@ -101,7 +106,11 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
 
 
 def _asked(visit: Visit) -> tuple[Site, str, str]:
-    """Return the course, the student, and the assignment of the address; the student must be allowed to see it."""
+    """Return the course, the student and the assignment in the request's address.
+
+    Raises:
+        HTTPException: students may not see the assignment.
+    """
     name = visit["assignment"]
     if name not in visit.site.open_assignments():
         raise HTTPException(404)
@@ -112,14 +121,14 @@ def _asked(visit: Visit) -> tuple[Site, str, str]:
 
 
 def assignments(visit: Visit) -> Response:
-    """Show all assignments that students see."""
+    """Show the list of all assignments that students may see."""
     site, dues = visit.site, visit.site.due_dates(visit.person)
     shown = [look_up(site, visit.person, name, dues) for name in site.open_assignments()]
     return visit.html("assignments.html.j2", shown=shown)
 
 
 def assignment(visit: Visit) -> Response:
-    """Show one assignment: its attempts, their points, and the form to submit another one."""
+    """Show one assignment: the student's attempts, their points, and the form to submit another attempt."""
     site, student, name = _asked(visit)
     shown = look_up(site, student, name)
     cells = shown.entry.cells if shown.entry else {}
@@ -136,7 +145,7 @@ def assignment(visit: Visit) -> Response:
 
 
 def state_of(site: Site, attempt: Attempt) -> str:
-    """Return the state of an attempt in words."""
+    """Return one or more sentences for the student about the state of an attempt."""
     if attempt.state == attempts.WAITING:
         budget = site.settings.grading_seconds_an_hour
         ahead = attempts.place_in_queue(site.store, attempt, budget)
@@ -164,13 +173,13 @@ def state_of(site: Site, attempt: Attempt) -> str:
 
 
 def _duration(seconds: int) -> str:
-    """Return a time in words."""
+    """Return a number of seconds in words, as minutes if it is a multiple of 60."""
     count, unit = (seconds // 60, "minute") if seconds % 60 == 0 else (seconds, "second")
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def notebook(visit: Visit) -> Response:
-    """Send the student notebook, whose last cell submits to this server."""
+    """Send the student notebook with a last cell that submits it to this server."""
     site, _, name = _asked(visit)
     text = with_server(notebook_path(site.root, name).read_text("utf-8"), site.settings.url)
     told = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}.ipynb"}
@@ -178,21 +187,29 @@ def notebook(visit: Visit) -> Response:
 
 
 def refuse_early(visit: Visit) -> None:
-    """Refuse an upload before it is read, if there were too many within the last hour."""
+    """Refuse an upload before its body is read, if the student submitted too often within the last hour."""
     site, student, name = _asked(visit)
     own = attempts.attempts_of(site.store, student, name)
     attempts.refuse_too_many(own, site.settings.policy(name).attempts_an_hour)
 
 
 def submit(visit: Visit) -> Response:
-    """Keep an upload, and answer when it is on the disk and in the queue."""
+    """Store an upload, and answer once it is on the disk and in the queue."""
     site, student, name = _asked(visit)
     take(site, student, name, visit.form.get("notebook"))
     return go_to("a", name)
 
 
 def take(site: Site, student: str, name: str, upload: object) -> Attempt:
-    """Keep an upload on the disk and put it into the queue; raise HTTPException where it is refused."""
+    """Store an upload on the disk, put it into the queue, and return its attempt.
+
+    Args:
+        name: the assignment.
+        upload: the field of the form that should contain a file.
+
+    Raises:
+        HTTPException: the upload is refused. The message states the reason.
+    """
     if not isinstance(upload, UploadFile) or not upload.filename:
         raise HTTPException(400, "Choose your notebook first.")
     if shutil.disk_usage(site.folder).free < LEAST_FREE:
@@ -225,7 +242,7 @@ def feedback(visit: Visit) -> Response:
 
 
 def attempt_feedback(visit: Visit) -> Response:
-    """Show the feedback on one attempt, as it was graded."""
+    """Show the feedback on one attempt, with the points that it got when it was graded."""
     site, student, name = _asked(visit)
     path = attempts.file_of(site.store, site.folder, (student, name, visit["nth"]), attempts.PAGE)
     if not site.shows_feedback(name, student):
@@ -240,13 +257,21 @@ def attempt_notebook(visit: Visit) -> Response:
 
 
 def send_attempt(site: Site, student: str, name: str, nth: str) -> Response:
-    """Send the notebook of an attempt, as it was uploaded; HTTPException if there is none."""
+    """Send the notebook of an attempt, as it was uploaded.
+
+    Args:
+        name: the assignment.
+        nth: the attempt's number as text.
+
+    Raises:
+        HTTPException: there is no such attempt, or its notebook was removed.
+    """
     path = attempts.file_of(site.store, site.folder, (student, name, nth), f"{name}.ipynb")
     return FileResponse(path, media_type=NOTEBOOK, filename=f"{student}-{name}-{nth}.ipynb")
 
 
 def appeal(visit: Visit) -> Response:
-    """Record that a student asks for another look at an exercise."""
+    """Record a student's request that a person looks at an exercise again."""
     site, student, name = _asked(visit)
     shown = look_up(site, student, name)
     if shown.entry is None:
@@ -259,14 +284,14 @@ def appeal(visit: Visit) -> Response:
 
 
 class Stream(EventSourceResponse):
-    """The states of a student's newest attempt, as they change."""
+    """A stream of events that reports each new state of a student's newest attempt."""
 
     def __init__(self, site: Site, student: str, name: str) -> None:
         super().__init__(_changes(site, student, name))
         self._student = student
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the states, unless many pages of this student are open."""
+        """Send the events, unless the student has too many of these streams open."""
         with at_once(
             _streams, self._student, STREAMS_EACH, "This page is open too many times. Close some of its tabs."
         ):
@@ -274,12 +299,12 @@ class Stream(EventSourceResponse):
 
 
 def events(visit: Visit) -> Response:
-    """Send the state of the newest attempt each time that it changes, until it is graded."""
+    """Send the state of the student's newest attempt each time it changes, until the attempt is graded."""
     return Stream(*_asked(visit))
 
 
 async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[str, str]]:
-    """Yield the states; the last event has the name "graded"."""
+    """Yield an event for each new state of the newest attempt. The last event has the name "graded"."""
 
     def look() -> tuple[str, bool]:
         try:

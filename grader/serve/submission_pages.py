@@ -1,4 +1,4 @@
-"""Shows the instructor's page of one student at one assignment, with decisions on appeals and an extension."""
+"""Shows the instructor one student's submission of one assignment, with appeals and an extension to decide on."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -40,15 +40,15 @@ STATES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """An exercise, a question, or a cell that the instructor added, with the student's answer."""
+    """One part of a submission with the student's answer: an exercise, a question, or a cell of the instructor."""
 
     id: str
     title: str = ""
-    points: float | None = None  # None if nobody has scored it
+    points: float | None = None  # None without a score
     cell: CellScore | None = None
-    message: str = ""  # why it has not full points
+    message: str = ""  # the reason for missing points
     text: Markup = Markup("")  # the student's code or words, escaped
-    appeals: tuple[tuple[Appeal, str], ...] = ()  # each with what became of it
+    appeals: tuple[tuple[Appeal, str], ...] = ()  # each with its decision in words
 
 
 def submission(visit: Visit) -> Response:
@@ -77,19 +77,19 @@ def submission(visit: Visit) -> Response:
 
 
 def _answers(site: Site, entry: GradebookEntry) -> Mapping[str, str]:
-    """Return the student's code by exercise, from the executed notebook; nothing if that cannot be read."""
+    """Return the student's code in the executed notebook by exercise, or nothing if the file cannot be read."""
     notebook = autograded_notebook(site.folder / "autograded", entry.student.id, entry.assignment)
     read = read_answers(entry.student.id, notebook)
     return read.answers if read else {}
 
 
 def parts_of(entry: GradebookEntry, answers: Mapping[str, str]) -> Iterator[Part]:
-    """Yield the exercises, the questions and then the other cells of a submission.
+    """Yield the exercises, then the questions, then the other graded cells of a submission.
 
-    An exercise that is not solved is without code, unless it has an appeal.
+    An exercise that the student has not begun is yielded without code, unless it has an appeal.
 
     Args:
-        answers: the student's code, by exercise.
+        answers: the student's code by exercise.
     """
     verdicts: dict[str, Verdict] = {verdict.id: verdict for verdict in entry.grade.verdicts}
     written = {text.id: text for text in entry.grade.written}
@@ -112,14 +112,14 @@ def parts_of(entry: GradebookEntry, answers: Mapping[str, str]) -> Iterator[Part
 
 
 def _shown(text: str) -> Markup:
-    """Return what a student wrote, escaped and not too long, with its lines and spaces."""
+    """Return a student's text for HTML: escaped, cut after MOST_LINES lines, with its lines and spaces kept."""
     lines = clean_lines(text.replace("\t", "    ")).rstrip().split("\n")
     more = [f"… {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
     return escape("\n".join([*lines[:MOST_LINES], *more]))
 
 
 def feedback(visit: Visit) -> Response:
-    """Show a student's feedback page as the student sees it, and above it the flags of all attempts."""
+    """Show the flags of all attempts, and below them the feedback page in the form that the student may see."""
     student, name = visit["student"], visit["assignment"]
     entry = visit.site.entry(student, name)
     if entry is None:
@@ -130,7 +130,7 @@ def feedback(visit: Visit) -> Response:
 
 
 def attempt_feedback(visit: Visit) -> Response:
-    """Show the feedback on one attempt, as it was graded."""
+    """Show the feedback on one attempt, with the points that it got when it was graded."""
     site, attempt = visit.site, (visit["student"], visit["assignment"], visit["nth"])
     return students_html(attempts.file_of(site.store, site.folder, attempt, attempts.PAGE).read_bytes())
 
@@ -141,7 +141,11 @@ def attempt_notebook(visit: Visit) -> Response:
 
 
 def decide(visit: Visit) -> Response:
-    """Write down what the instructor decides about an appeal; HTTPException if there is none, or for wrong points."""
+    """Record the instructor's decision on an appeal.
+
+    Raises:
+        HTTPException: there is no such appeal, or the points are not a number.
+    """
     site, said = visit.site, visit.text("points")
     found = next((pair for pair in appeals_of(site.entries()) if str(pair[1].number) == visit["number"]), None)
     if found is None:
@@ -158,7 +162,11 @@ def decide(visit: Visit) -> Response:
 
 
 def extend(visit: Visit) -> Response:
-    """Set a student's extension in hours, or with an empty field remove it; HTTPException for anything else."""
+    """Set a student's extension in hours, or remove it if the form's field is empty.
+
+    Raises:
+        HTTPException: the student or assignment is unknown, or the hours are not a number.
+    """
     site, student, name, hours = visit.site, visit["student"], visit["assignment"], visit.text("hours")
     if name not in site.open_assignments() or student not in site.students():
         raise HTTPException(404)

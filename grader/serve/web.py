@@ -1,6 +1,7 @@
-"""Defines what all pages share: routes with their access rules, forms with a token, HTML, and safe redirects.
+"""Defines the parts that all pages share: routes with access rules, forms with a token, HTML, and safe redirects.
 
-A page is a plain function of a `Visit`. It runs in a thread, so it may wait for the disk and the gradebook.
+A page is a plain function of a `Visit`. It runs in a thread, so it may wait for the disk and the
+gradebook.
 """
 
 import hmac
@@ -47,11 +48,11 @@ ANYBODY, NEWCOMER, PLATFORM = "anybody", "newcomer", "platform"  # who may come 
 
 @dataclass(kw_only=True)
 class Visit:
-    """One request: of whom, and with which form."""
+    """One request, with its form and the person who sent it."""
 
     request: Request
     form: FormData = field(default_factory=FormData)
-    _known: tuple[Ticket | None, ...] = ()  # the visitor, after somebody has asked for it
+    _known: tuple[Ticket | None, ...] = ()  # the visitor, once it is known
 
     @property
     def site(self) -> Site:
@@ -60,9 +61,10 @@ class Visit:
 
     @property
     def visitor(self) -> Ticket | None:
-        """The person who is signed in, or whose notebook asks.
+        """The ticket of the person who is signed in or whose notebook sends the request, or None for a stranger.
 
-        No `cached_property`: in Python 3.11 all its objects share one lock, and whoever waits for JupyterHub holds it.
+        It is not a `cached_property`. In Python 3.11, all objects share one lock for such a
+        property, and a thread that waits for JupyterHub would keep that lock.
         """
         if not self._known:
             here = self.visitor_known_here
@@ -72,33 +74,36 @@ class Visit:
 
     @property
     def visitor_known_here(self) -> Ticket | None:
-        """The person who is signed in by a session or a personal code; JupyterHub is not asked."""
+        """The ticket of a person with a session or a personal code, or None. This never asks JupyterHub."""
         if self.token:
             return self.with_code
         return visitor_of(self.site.store, self.cookie("session"))
 
     @property
     def with_code(self) -> Ticket | None:
-        """The student whose personal code a notebook sends; None without one."""
+        """The ticket of the student whose personal code a notebook sends, or None without a valid code."""
         return student_with_code(self.site.store, self.site.key, self.token) if self.token else None
 
     @property
     def token(self) -> str:
-        """The token that a program sends: a personal code, or of JupyterHub. No other site makes a browser send one."""
+        """The token that a program sends, or "" without one: a personal code or a JupyterHub token.
+
+        No other site can make a browser send such a token.
+        """
         kind, _, token = self.request.headers.get("authorization", "").partition(" ")
         return token if kind.lower() in ("token", "bearer") else ""
 
     @property
     def person(self) -> str:
-        """The id of the person who is signed in; "" for anybody else."""
+        """The id of the person who is signed in, or "" if nobody is signed in."""
         return self.visitor.person if self.visitor else ""
 
     def __getitem__(self, name: str) -> Any:
-        """Return a part of the address."""
+        """Return the part of the request's address that the route calls `name`."""
         return self.request.path_params[name]
 
     def text(self, name: str, most: int = 4000) -> str:
-        """Return a text field of the form; "" if it is missing, or is a file."""
+        """Return a text field of the form, cut to `most` characters, or "" if the field is missing or is a file."""
         value = self.form.get(name)
         text = value.strip()[:most] if isinstance(value, str) else ""
         return text.encode("utf-8", "replace").decode()  # a form may name an encoding that makes half characters
@@ -108,18 +113,21 @@ class Visit:
         return self.request.cookies.get(self._cookie_name(name), "")
 
     def set_cookie(self, response: Response, name: str, value: str) -> None:
-        """Give the browser a cookie that no script reads and no other site sends; "" removes it."""
+        """Set a cookie in the browser, or remove it if `value` is "". Scripts and other sites cannot use the cookie."""
         age = SESSION_SECONDS if value else 0
         secure = self.site.settings.secure
         name = self._cookie_name(name)
         response.set_cookie(name, value, max_age=age, path="/", secure=secure, httponly=True, samesite="lax")
 
     def _cookie_name(self, name: str) -> str:
-        """Return the cookie's name with a prefix, for which browsers accept the cookie only from this host over TLS."""
+        """Return the cookie's full name. With TLS, a prefix makes browsers accept it only from this host."""
         return f"__Host-{name}" if self.site.settings.secure else name
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Make a page from a template, with the signed-in person, the settings, the token for forms, and `values`."""
+        """Return a page made from a template.
+
+        The template gets `values`, the signed-in person, the settings and the token for forms.
+        """
         visitor = None if self.request.url.path.startswith("/lti/") else self.visitor  # those pages may be in a frame
         token = form_token(self.site.key, visitor.session) if visitor else ""
         shared = {"visitor": visitor, "settings": self.site.settings, "form_token": token}
@@ -134,7 +142,13 @@ In = Callable[..., Any]  # runs a function in a thread, and returns what that re
 
 
 def get(path: str, page: Page, who: str = ANYBODY, *, runs: In = run_in_threadpool) -> Route:
-    """Return the route of a page that changes nothing. `runs` chooses its threads, if it may wait long."""
+    """Return the route of a page that changes nothing.
+
+    Args:
+        who: the people who may see the page.
+        runs: runs the page in a thread. A page that may wait for long needs its own kind of
+            threads.
+    """
 
     async def answer(request: Request) -> Response:
         visit = await _visit(request, who)
@@ -151,7 +165,13 @@ def post(
     *,
     runs: In = run_in_threadpool,
 ) -> Route:
-    """Return the route of a form; `before` can refuse the form before it is read. `runs` is as for `get`."""
+    """Return the route of a form.
+
+    Args:
+        who: the people who may send the form.
+        before: called before the form is read. It may refuse the form by raising HTTPException.
+        runs: as for `get`.
+    """
 
     async def answer(request: Request) -> Response:
         visit = await _visit(request, who)
@@ -163,7 +183,11 @@ def post(
 
 
 async def _visit(request: Request, who: str) -> Visit:
-    """Return the visit of a person who may see a page, as `_admit` does; JupyterHub is asked in threads of its own."""
+    """Return the visit of a person who may see a page. Ask JupyterHub only in the threads for JupyterHub.
+
+    Raises:
+        HTTPException: as for `_admit`.
+    """
     visit = Visit(request=request)
     if visit.token and not await run_in_threadpool(lambda: visit.with_code):
         await in_own_threads(HUB_CALLS, lambda: visit.visitor)
@@ -171,13 +195,17 @@ async def _visit(request: Request, who: str) -> Visit:
 
 
 def person_of_session(scope: Scope) -> str:
-    """Return the id of the person with the request's session or code; "" for nobody. JupyterHub is not asked."""
+    """Return the id of the person with the request's session or code, or "" without one. Never ask JupyterHub."""
     visitor = Visit(request=Request(scope)).visitor_known_here
     return visitor.person if visitor else ""
 
 
 def _admit(visit: Visit, who: str) -> Visit:
-    """Return a visit if its person may see a page; raise HTTPException for anybody else."""
+    """Return a visit if its person may see a page.
+
+    Raises:
+        HTTPException: the person may not see the page, or must sign in first.
+    """
     if who in (STUDENT, INSTRUCTOR):
         if visit.visitor is None:
             raise HTTPException(401)
@@ -191,9 +219,10 @@ def _admit(visit: Visit, who: str) -> Visit:
 
 @asynccontextmanager
 async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
-    """Read a form, and refuse one without this browser's token, or while many come.
+    """Read the form of a visit, and close its files when the context ends.
 
-    Leaving the context closes the form's files.
+    Raises:
+        HTTPException: the form lacks this browser's token, or too many forms are arriving.
     """
     is_large = _is_large(visit.request)
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
@@ -217,7 +246,7 @@ async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
 
 
 def _is_large(request: Request) -> bool:
-    """Return True if the body of a request is still on its way: the guard has read the small ones."""
+    """Return True if the body of a request is large, so that the guard has not read it yet."""
     return int(request.headers["content-length"]) > SMALL_BODY
 
 
@@ -225,23 +254,29 @@ def _is_large(request: Request) -> bool:
 
 
 def students_html(page: bytes) -> Response:
-    """Answer with a page that shows a student's text: it can run nothing, and reach nothing of this site."""
+    """Return a response with a page that contains a student's text.
+
+    The page can run no scripts and reach nothing on this site.
+    """
     return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": SANDBOXED})
 
 
 def go_to(*parts: str) -> Response:
-    """Send the browser to a page of ours."""
+    """Return a redirect to a page of this server, whose path has these parts."""
     return RedirectResponse("/" + "/".join(quote(part, safe="") for part in parts), 303)
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill in a template of the server, or of the feedback pages."""
+    """Return the text that a template of the server, or of the feedback pages, makes from `values`."""
     return _environment().get_template(template).render(values)
 
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the feedback pages together with our templates; it escapes all text."""
+    """Return the template environment of the feedback pages, extended by the server's templates.
+
+    It escapes all text.
+    """
     shared = templates()
     environment = shared.overlay(loader=ChoiceLoader([FileSystemLoader(HERE), shared.loader]))
     environment.filters["when"] = lambda moment: f"{moment:%d %b %Y, %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""Where a file of the course is on the site, and where a link of it leads there."""
+"""Maps files of the course to their paths on the site, and links between files to links on the site."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,15 +12,19 @@ ELSEWHERE = ("https://", "http://", "mailto:", "data:")
 
 @dataclass(frozen=True)
 class Addresses:
-    """The files of the course that are on the site, and the repository with the others."""
+    """The files of the course that are on the site, and the repository that contains all other files."""
 
     places: Mapping[str, str]  # the path in the course → the path on the site
     repository: Repository | None
 
     def resolve(self, file: str, address: str) -> str | None:
-        """Return the link between two generated pages that replaces a link between their files.
+        """Return the link on a page of the site that replaces a link in a file of the course.
 
-        Returns None if the target is not on the site, and no repository is known that has it.
+        Return None if the target is not on the site, and no repository is known that contains it.
+
+        Args:
+            file: the file that contains the link.
+            address: the link in this file.
         """
         if self.repository and address.startswith(here := self.repository.file("")):
             target, _, anchor = address.removeprefix(here).partition("#")
@@ -37,5 +41,5 @@ class Addresses:
 
 
 def relative_link(page: str, target: str) -> str:
-    """Return the link from one file of the site to another: "../index.html" from "docs/students.html"."""
+    """Return the link from one file of the site to another, such as "../index.html" from "docs/students.html"."""
     return relpath(target, dirname(page) or ".")

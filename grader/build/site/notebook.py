@@ -18,7 +18,8 @@ LABELS = {Role.ANSWER: "Your answer", Role.CHECK: "Self-check"}
 def notebook_html(notebook: NotebookNode, resolve: Resolve) -> str:
     """Return the cells of a notebook as HTML, in their order.
 
-    Colab's badge is left out, and so is the machinery of the self-checks, which is hundreds of kilobytes of data.
+    Colab's badge is left out, and so is the cell of self-checks, which contains hundreds of
+    kilobytes of data.
     """
     renderer = PageRenderer(resolve)
     cells = (cell for cell in notebook.cells if cell.id not in (BADGE_CELL, TOOLS_CELL))
@@ -26,12 +27,12 @@ def notebook_html(notebook: NotebookNode, resolve: Resolve) -> str:
 
 
 def png_width(picture: str) -> int:
-    """Return the width in pixels of a PNG in base64: it is at the 16th byte, behind two marks of 8 bytes."""
+    """Return the width in pixels of a PNG in base64. It is a number of 4 bytes from the 16th byte on."""
     return int.from_bytes(a2b_base64(picture[:32])[16:20], "big")
 
 
 def _code_cell(cell: NotebookNode) -> str:
-    """Return a cell of code with its outputs."""
+    """Return a code cell with its outputs as HTML."""
     code = code_html(cell.source, "python")
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
         title = cell.source.partition("\n")[0].removeprefix(TITLE)
@@ -43,7 +44,7 @@ def _code_cell(cell: NotebookNode) -> str:
 
 
 def _output(output: NotebookNode) -> str:
-    """Return one output: as HTML, as a picture, or as text."""
+    """Return the HTML for one output, which may be HTML, a picture or text."""
     data = output.get("data", {})
     if "text/html" in data:
         return f'<div class="scroll" tabindex="0">{data["text/html"]}</div>'
@@ -60,6 +61,10 @@ def _output(output: NotebookNode) -> str:
 
 
 def _picture(kind: str, content: str, alt: str, style: str = "") -> str:
-    """Return an image of a kind, whose content is in base64."""
+    """Return an HTML image whose content is in base64.
+
+    Args:
+        kind: the subtype of the image, such as "png".
+    """
     image = f'<img src="data:image/{kind};base64,{content}" alt="{escape(alt, quote=True)}"{style}>'
     return f'<div class="scroll" tabindex="0">{image}</div>'

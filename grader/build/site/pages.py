@@ -1,4 +1,4 @@
-"""The pages of a course's site: its documents, its lessons, its explorer."""
+"""The pages of a course's site: its documents, its lessons and its explorer."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,13 +43,13 @@ class Page:
 
     path: str  # on the site, as "docs/students.html"
     title: str
-    group: str  # of the navigation; "" for the page that it begins with
+    group: str  # heading in the navigation; "" for the home page
     body: str  # HTML
 
 
 @dataclass(frozen=True)
 class RunLesson:
-    """A lesson that was run: its notebooks with outputs."""
+    """A lesson that has been run: its notebooks with outputs."""
 
     lesson: Lesson
     student: NotebookNode
@@ -57,7 +57,7 @@ class RunLesson:
 
 
 def course_pages(root: Path, lessons: Sequence[RunLesson], repository: Repository | None) -> list[Page]:
-    """Return all pages of a course in the order of the navigation; the first is the home page."""
+    """Return all pages of a course in the order of the navigation. The first page is the home page."""
     documents = list(_documents(root))
     addresses = Addresses(places(root, documents, [run.lesson for run in lessons]), repository)
     home = [_document(root, README, "", addresses)] if (root / README).is_file() else [_contents(lessons)]
@@ -99,7 +99,7 @@ def _documents(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _document(root: Path, file: str, group: str, addresses: Addresses) -> Page:
-    """Return the page of a document in Markdown."""
+    """Return the page made from one of the course's Markdown files."""
     text = (root / file).read_text("utf-8")
     body = PageRenderer(partial(addresses.resolve, file)).html(text)
     heading = HEADING.search(body)
@@ -108,7 +108,11 @@ def _document(root: Path, file: str, group: str, addresses: Addresses) -> Page:
 
 
 def _lesson_page(lesson: Lesson, notebook: NotebookNode, solved: bool, addresses: Addresses) -> Page:
-    """Return the page of a lesson, with links to what can be opened and downloaded."""
+    """Return the page of a lesson, with links to download the notebook and to open it in Colab.
+
+    Args:
+        solved: make the page of the solution, which has no such links.
+    """
     name = lesson.assignment
     file = f"notebooks/{name}/{name}.ipynb"
     repository = addresses.repository
@@ -127,7 +131,7 @@ def _explorer() -> Page:
 
 
 def _contents(lessons: Sequence[RunLesson]) -> Page:
-    """Return the home page of a course without a README: the list of its lessons."""
+    """Return the home page of a course without a README, which lists the lessons."""
     items = "".join(
         f'<li><a href="{relative_link("index.html", f"lessons/{run.lesson.assignment}.html")}">'
         f"{escape(run.lesson.title)}</a></li>\n"

@@ -1,6 +1,6 @@
-"""Runs a lesson's solution, and gives its outputs to the student notebook.
+"""Runs a lesson's solution, and copies its outputs to the student notebook.
 
-A run takes minutes. So it is kept in a folder until the solution notebook changes.
+A run takes minutes, so its result is kept in a folder until the solution notebook changes.
 """
 
 import re
@@ -24,7 +24,10 @@ MARKS = re.compile(r"[*`$]")
 
 
 def kept_run(notebook: NotebookNode, kept: Path) -> NotebookNode:
-    """Return a notebook with the outputs of its run: those in a file, or those of a new run, which the file then keeps.
+    """Return a notebook with the outputs of its run.
+
+    Read the outputs from the file `kept` if they belong to this notebook. Otherwise run the
+    notebook and write the file.
 
     Raises:
         CellExecutionError: a cell raises.
@@ -60,9 +63,9 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
 
 
 def with_outputs_of(student: NotebookNode, solution: NotebookNode) -> NotebookNode:
-    """Return the student notebook with the outputs of the lesson's own cells from the solution's run.
+    """Return a copy of the student notebook with outputs from the solution's run, for cells of the lesson itself.
 
-    It does not have what answers and self-checks print: that would show that somebody solved them.
+    Answers and self-checks get no outputs, because these would show that somebody has solved them.
     """
     outputs = {cell.id: cell.outputs for cell in solution.cells if cell.cell_type == "code"}
     made = deepcopy(student)
@@ -73,7 +76,7 @@ def with_outputs_of(student: NotebookNode, solution: NotebookNode) -> NotebookNo
 
 
 def with_alternative_texts(notebook: NotebookNode) -> NotebookNode:
-    """Give each figure the caption below it as alternative text; change the notebook itself."""
+    """Give each figure the caption below it as alternative text, and return the same notebook."""
     for cell, after in zip(notebook.cells, [*notebook.cells[1:], None], strict=True):
         caption = ITALICS.match(after.source.strip()) if after and after.cell_type == "markdown" else None
         text = " ".join(MARKS.sub("", caption[1]).split()) if caption else ""

@@ -1,4 +1,4 @@
-"""Makes the index of the site's search: one entry for each section of each page, with its words."""
+"""Makes the index of the site's search, with an entry of words for each section of each page."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,10 @@ SKIPPED = ("script", "style", "svg", "math", "details")  # of the last kind only
 
 
 def search_index(pages: Iterable[Page]) -> str:
-    """Return a script that sets `SEARCH_INDEX`: for each section [path, title of the page, heading, text]."""
+    """Return a script that sets `SEARCH_INDEX` to a list with one entry for each section.
+
+    An entry is [path, title of the page, heading, text].
+    """
     entries = [
         [page.path + anchor, page.title, heading, text]
         for page in pages
@@ -22,7 +25,10 @@ def search_index(pages: Iterable[Page]) -> str:
 
 
 def sections(html: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the anchor ("#set-up" or ""), the heading and the text of each section of a page that has any."""
+    """Yield the anchor ("#set-up" or ""), the heading and the text of each section of a page.
+
+    Skip sections without heading and text.
+    """
     reader = _Sections()
     reader.feed(html)
     for anchor, heading, text in reader.found:
@@ -32,7 +38,7 @@ def sections(html: str) -> Iterator[tuple[str, str, str]]:
 
 
 class _Sections(HTMLParser):
-    """Collects the sections of a page: at each heading with an anchor a new one begins."""
+    """Collects the sections of a page. A new section begins at each heading with an anchor."""
 
     def __init__(self) -> None:
         super().__init__()

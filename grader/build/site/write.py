@@ -1,4 +1,4 @@
-"""Writes the site of a course: its pages with one navigation, the index of the search, and the files they use."""
+"""Writes the site of a course: its pages with one navigation, the search index, and the files that they use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ TEMPLATE = Environment(
 
 @dataclass(frozen=True)
 class Site:
-    """The files of a site."""
+    """The files of a site: generated texts, and copies of files."""
 
     texts: Mapping[str, str]  # by path
     copies: Mapping[str, Path]  # the file that each path is a copy of
 
     def write(self, folder: Path) -> int:
-        """Write the site into a folder; return its size in bytes."""
+        """Write the site into a folder, and return its size in bytes."""
         contents = {path: text.encode() for path, text in self.texts.items()}
         contents |= {path: file.read_bytes() for path, file in self.copies.items()}
         for path, content in contents.items():
@@ -42,7 +42,11 @@ class Site:
 
 
 def run_lessons(root: Path, kept: Path, solved: bool) -> Iterator[RunLesson]:
-    """Yield each lesson with the outputs of its solution: from a new run, or from the folder that keeps an earlier one.
+    """Yield each lesson with the outputs of its solution, from a new run or from an earlier one.
+
+    Args:
+        kept: the folder that stores the runs.
+        solved: also yield the solution notebook.
 
     Raises:
         BuildError: a notebook is missing.
@@ -71,6 +75,6 @@ def site_of(root: Path, runs: Sequence[RunLesson]) -> Site:
 
 
 def page_text(page: Page, pages: Sequence[Page]) -> str:
-    """Return the text of a page: its body with the navigation of all pages around it."""
+    """Return the HTML of a page, with the navigation of all pages around its body."""
     groups = [(group, list(members)) for group, members in groupby(pages, key=lambda member: member.group) if group]
     return TEMPLATE.render(page=page, home=pages[0], groups=groups, link=lambda path: relative_link(page.path, path))

@@ -1,9 +1,10 @@
-"""Appeals: requests of students for another look, and an instructor's decisions.
+"""Appeals: students' requests that an instructor looks at their points again, and the instructor's decisions.
 
-A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in
-that row, and the decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too:
-points in `manual_score` of the exercise's cell, words in `manual_comment` of its answer. So formgrader, pages
-and exports show them like any points by hand.
+A request is a row of this grader's table `APPEALS`. A decision is written in one transaction. The
+row of the request gets only the fact and the date of the decision. The decision itself goes into
+the columns of nbgrader that formgrader also writes: points into `manual_score` of the exercise's
+cell, words into `manual_comment` of its answer. So formgrader, pages and exports show it like all
+other manual points.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,16 +28,25 @@ KEPT, CHANGED = "keep", "points"  # what was decided
 
 
 def appeals_of(entries: Iterable[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal]]:
-    """Return all appeals, by their numbers."""
+    """Return all appeals with their entries, sorted by the numbers of the appeals.
+
+    An entry is the gradebook's record of one submission.
+    """
     found = [(entry, appeal) for entry in entries for appeal in entry.appeals]
     return sorted(found, key=lambda pair: pair[1].number)
 
 
 def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str = "") -> GradebookEntry:
-    """Return the submission whose digest begins with `prefix`, which a feedback page shows in its last lines.
+    """Return the submission whose digest begins with `prefix`.
 
-    `student` says whose it is, where two students handed in the same bytes. Raise RecordError if the prefix is too
-    short or no digest, or if it names no submission among `entries`, or several.
+    The feedback page of a submission shows the digest in its last lines.
+
+    Args:
+        student: the id, if two students submitted the same file; "" for any student.
+
+    Raises:
+        RecordError: the prefix is too short or not hexadecimal, or does not belong to exactly one
+            submission among `entries`.
     """
     start = prefix.strip().lower()
     if len(start) < SHORTEST_PREFIX or not set(start) <= set("0123456789abcdef"):
@@ -58,10 +68,12 @@ def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str =
 
 
 def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text: str) -> Appeal:
-    """Record a student's request about an exercise of a submission; return it, with its number.
+    """Record a student's request about an exercise of a submission, and return it with its number.
 
-    Raise AppealError if there are no such points to decide about, the text is empty, or the same request waits already;
-    RecordError if the gradebook cannot be written.
+    Raises:
+        AppealError: the exercise has no points, the text is empty, or an appeal about the exercise
+            already waits for a decision.
+        RecordError: the gradebook cannot be written.
     """
     worth = {name: cell.max_points for name, cell in entry.cells.items() if cell.max_points}
     if exercise not in worth:
@@ -93,11 +105,13 @@ def decide_appeal(
 ) -> None:
     """Record an instructor's decision on an appeal.
 
-    From now on the exercise has `points`; with None it keeps its points. The student reads the comment. It is added to
-    the comments that people wrote before.
+    Args:
+        points: the new points of the exercise; None keeps its points.
+        comment: the text that the student reads, added to earlier comments of people.
 
     Raises:
-        AppealError: the comment is empty, the appeal is decided already, or `points` exceed those of the exercise.
+        AppealError: the comment is empty, the appeal is decided already, or `points` exceed the
+            maximum points of the exercise.
         RecordError: the gradebook cannot be written.
     """
     if appeal.outcome:
@@ -117,7 +131,7 @@ def decide_appeal(
 
 
 def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str) -> None:
-    """Write a decision in one transaction."""
+    """Write an instructor's decision on an appeal in one transaction."""
     begin_to_write(db)
     stored = load_known(db, entry.student.id, entry.assignment)
     if points is not None:
@@ -133,7 +147,11 @@ def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | 
 
 
 def _row(rows: Sequence[Row], exercise: str) -> Row:
-    """Return the row of an exercise's or question's cell; RecordError if there is none, as of some added cells."""
+    """Return the row of an exercise's or question's cell.
+
+    Raises:
+        RecordError: nbgrader has no such row, as for some cells that the instructor added.
+    """
     row = next((row for row in rows if cell_name(row.cell) == exercise), None)
     if row is None:
         raise RecordError(f"nbgrader keeps no comment for {exercise}. Decide about it in formgrader.")

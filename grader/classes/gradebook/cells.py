@@ -1,7 +1,8 @@
-"""nbgrader's cells: how a lesson declares them in the gradebook, and which values a grade sets in each.
+"""nbgrader's cells: how a lesson declares them in the gradebook, and which values a grade sets in each cell.
 
-`declare` adds assignment, notebook and cells as nbgrader stores them. `scores_and_comments` returns the columns of each
-cell's row of grades and of comments.
+`declare` adds the assignment, the notebook and the cells as nbgrader stores them.
+`scores_and_comments` returns the values that a grade sets in the table of grades and in the table
+of comments.
 """
 
 import json
@@ -25,13 +26,13 @@ from grader.submission.cells import Role, answer_cell, check_cell, question_of, 
 class Question:
     """A question that a student answers in words."""
 
-    row: str  # of the text in the table of cells
-    points: float  # that a person can give for it
+    row: str  # id of the row of the text in the table of cells
+    points: float  # the maximum that a person can give
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """One assignment's rows in the gradebook: every text below is the id of a row."""
+    """One assignment's rows in the gradebook. Each value of the type `str` is the id of a row."""
 
     assignment: str
     notebook: str
@@ -44,10 +45,17 @@ class Cells:
 
 
 def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> Cells:
-    """Add the lesson, its notebook and every cell to the gradebook, or update them, as nbgrader does; return their ids.
+    """Add a lesson, its notebook and its cells to the gradebook or update them, and return the ids of their rows.
 
-    `url` is for messages only. Without `master`, the student notebook, only the exercises' cells are declared, without
-    sources. Raise RecordError if the gradebook holds exercises that the lesson no longer has.
+    The rows are those that nbgrader itself would write.
+
+    Args:
+        url: the gradebook's address, for messages only.
+        master: the student notebook. If it is None, only the cells of the exercises are declared,
+            and without sources.
+
+    Raises:
+        RecordError: the gradebook contains exercises that the lesson no longer has.
     """
     name = lesson.assignment
     gradebook.update_or_create_assignment(name)
@@ -61,7 +69,11 @@ def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: Notebook
 
 
 def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: NotebookNode | None) -> None:
-    """Raise RecordError for an exercise that the lesson no longer declares: its points would count."""
+    """Refuse a gradebook with an exercise that the lesson no longer declares, because its points would count.
+
+    Raises:
+        RecordError: there is such an exercise.
+    """
     declared = {check_cell(exercise.id) for exercise in lesson.exercises}
     declared |= {grade_id for grade_id, _ in _nbgrader_cells(master)}
     stored = {cell.name for cell in notebook.grade_cells if role(cell.name) is Role.CHECK}
@@ -74,7 +86,7 @@ def _refuse_vanished(url: str, notebook: api.Notebook, lesson: Lesson, master: N
 
 
 def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookNode | None) -> None:
-    """Store the source of every cell that nbgrader would store, so that nbgrader finds nothing changed."""
+    """Store the source of each cell that nbgrader would store, so that nbgrader finds no differences later."""
     for grade_id, cell in _nbgrader_cells(master):
         locked = utils.is_locked(cell)
         if locked or utils.is_grade(cell) or utils.is_solution(cell) or utils.is_task(cell):
@@ -90,7 +102,7 @@ def _declare_source_cells(gradebook: api.Gradebook, name: str, master: NotebookN
 
 
 def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> None:
-    """Store the cells of the exercises, and those that the instructor added to grade them by hand."""
+    """Store the cells of the exercises, and the cells that the instructor added for manual grading."""
     name = lesson.assignment
     graded = [exercise for exercise in lesson.exercises if exercise.points]
     points = {check_cell(exercise.id): float(exercise.points) for exercise in graded}
@@ -112,7 +124,10 @@ def _declare_graded_cells(gradebook: api.Gradebook, lesson: Lesson, master: Note
 
 
 def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Lesson) -> Cells:
-    """Return the ids of all cells' rows, and give earlier submissions the rows that they lack."""
+    """Return the ids of the rows of all cells.
+
+    Also insert the rows that earlier submissions lack.
+    """
     grades = {cell.name: cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)}
     worth = {cell.name: cell.max_score for cell in notebook.grade_cells}
     comments = {cell.name: cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)}
@@ -137,7 +152,7 @@ def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Les
 
 
 def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, NotebookNode]]:
-    """Yield the grade id and the cell of each cell with nbgrader's metadata; nothing if there is no notebook."""
+    """Yield the grade id and the cell for each cell with nbgrader's metadata. Without a notebook, yield nothing."""
     for cell in () if master is None else master.cells:
         if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
             yield grade_id, cell
@@ -146,7 +161,7 @@ def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, Notebook
 def _complete_submissions(
     gradebook: api.Gradebook, notebook: str, grades: Iterable[str], comments: Iterable[str]
 ) -> None:
-    """Insert for every submission of the notebook the rows of those cells that were declared after it."""
+    """Insert rows into every earlier submission of a notebook for cells that were declared after it."""
     submitted = api.SubmittedNotebook.__table__
     submissions = select(submitted.c.id).where(submitted.c.notebook_id == notebook)
     for table, cells in ((api.Grade.__table__, grades), (api.Comment.__table__, comments)):
@@ -169,10 +184,14 @@ WITHHELD = (
 def scores_and_comments(
     grade: Grade, cells: Cells, stored: Mapping[str, Row], *, same: bool
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return two dicts, for the table of grades and that of comments: from each cell's id to the columns to set.
+    """Return the columns to set in the rows of grades, and the columns to set in the rows of comments.
 
-    The cells that the instructor added get a row, in which nothing is set. `stored` is the rows of grades that are
-    there, by cell; `same` tells whether they are of the same submission.
+    Both dicts map the id of a cell to columns and values. A cell that the instructor added gets a
+    row without values.
+
+    Args:
+        stored: the present row of grades for each cell.
+        same: True if these rows belong to the same submission as `grade`.
     """
     verdicts = {verdict.id: verdict for verdict in grade.verdicts}
     scores = {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()}
@@ -192,10 +211,10 @@ def scores_and_comments(
 
 
 def _needs_manual_grade_again(grade: Grade, row: Row, score: Mapping[str, Any], *, same: bool) -> bool:
-    """Return True if a person must look again at a cell with a manual score.
+    """Return True if a person must look again at a cell that has a manual score.
 
-    That is so once submission or automatic score are not those for which the score was given, until the
-    person saves the cell. A fault, which changes neither, leaves the mark as it is.
+    That is so if the submission or the automatic score has changed since the person gave the score,
+    until the person saves the cell again. A grader error changes neither of the two.
     """
     changed = not same or score.get("auto_score", row.auto_score) != row.auto_score
     return bool(row.needs_manual_grade) or (changed and grade.status != "fault")
@@ -206,7 +225,7 @@ def _needs_manual_grade_again(grade: Grade, row: Row, score: Mapping[str, Any], 
 
 
 def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
-    """Return the columns to set in an exercise's row of grades; never `manual_score` and `extra_credit`."""
+    """Return the columns to set in an exercise's row of grades. Never set `manual_score` or `extra_credit`."""
     if grade.status == "unreadable":
         return {"auto_score": 0.0, "needs_manual_grade": False}
     if verdict is None or _is_withheld(grade, verdict):
@@ -215,9 +234,10 @@ def _scores(grade: Grade, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _question_scores(grade: Grade, text: str, points: float) -> dict[str, Any]:
-    """Return the columns to set in a question's row of grades, as nbgrader does: nothing written earns nothing.
+    """Return the columns to set in a question's row of grades, as nbgrader does.
 
-    A person must look at what was written, if it can earn points.
+    An empty answer gets 0 points. Any other answer needs manual grading, if the question has
+    points.
     """
     if grade.fault:
         return {"needs_manual_grade": points > 0}
@@ -238,14 +258,15 @@ def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
 
 
 def _neutral(comment: str) -> str:
-    """Indent a comment that Markdown may read as a tag, a link, an image or a formula.
+    """Return a comment that Markdown cannot read as a tag, a link, an image or a formula.
 
-    It is then a code block and has no effect. nbgrader's own feedback page renders comments, and
-    they quote what students write. This grader's page does not render them.
+    Such a comment is indented, which makes it a code block without effect. nbgrader's own feedback
+    page renders comments as Markdown, and comments quote what students write. This grader's page
+    does not render them.
     """
     return "\n".join(f"    {line}" for line in comment.split("\n")) if RENDERED.search(comment) else comment
 
 
 def _is_withheld(grade: Grade, verdict: Verdict) -> bool:
-    """Return True if a fault of the grader left the exercise without a score."""
+    """Return True if a grader error left the exercise without a score."""
     return grade.status == "fault" or verdict.outcome is Outcome.FAULT

@@ -18,7 +18,7 @@ LatePenalty = Callable[[str, float, float], float | None]
 
 @dataclass(frozen=True)
 class CourseConfig:
-    """The settings of a course in nbgrader_config.py; `read_config` reads them."""
+    """The settings of a course that grading needs. `read_config` makes this record."""
 
     root: Path  # the course's folder
     config: Config  # empty without such a file
@@ -26,14 +26,14 @@ class CourseConfig:
 
     @property
     def course_id(self) -> str:
-        """The course's name; without one nbgrader's default."""
+        """The course's name in nbgrader_config.py, or nbgrader's default name if the file sets none."""
         return self.config.CourseDirectory.get("course_id", "default_course")
 
     @property
     def gradebook(self) -> str:
-        """The URL of the gradebook: the chosen one, or the one that the course sets.
+        """The URL of the gradebook: the one on the command line, or the course's own.
 
-        Without either, it is gradebook.db in the course.
+        If the course sets no URL either, this is gradebook.db in the course's folder.
         """
         return self.chosen or self._own_gradebook
 
@@ -43,7 +43,7 @@ class CourseConfig:
 
     @property
     def late_penalty(self) -> LatePenalty:
-        """The penalty function of the late-submission plugin; without one nbgrader's, which takes no points off."""
+        """The penalty function of the late-submission plugin. nbgrader's default function subtracts nothing."""
         # nbgrader does the same, so that a plugin may lie beside nbgrader_config.py.
         if str(self.root) not in sys.path:
             sys.path.append(str(self.root))
@@ -51,10 +51,14 @@ class CourseConfig:
 
     @property
     def results(self) -> Path:
-        """The folder in which autograded/ and feedback/ of the gradebook lie; RecordError if its URL is none.
+        """The folder that contains the gradebook's autograded/ and feedback/.
 
-        Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files must not
-        be mixed with the course's: they lie beside its file; those of a database server in the course.
+        For the course's own gradebook and for a database server, this is the course's folder.
+        Another SQLite gradebook is another class, whose files must not be mixed with the course's
+        files, so this is the folder of the gradebook's file.
+
+        Raises:
+            RecordError: the gradebook's URL is not a database URL.
         """
         file, own = sqlite_file(self.gradebook), sqlite_file(self._own_gradebook)
         if file is None or (own is not None and file.resolve() == own.resolve()):
@@ -70,12 +74,13 @@ def penalty_plugin(config: Config) -> LatePenalty:
 
 
 def read_config(root: Path, gradebook: str | None = None) -> CourseConfig:
-    """Read the nbgrader_config.py of a course; without that file, the configuration is empty.
+    """Read the nbgrader_config.py of a course. Without that file, the configuration is empty.
 
-    `gradebook` is the URL of another gradebook than the course's own, as given on the command line.
+    Args:
+        gradebook: the URL of another gradebook, from the command line; None for the course's own.
 
     Raises:
-        RecordError: the file, a program, fails; or the URL contains a password.
+        RecordError: the file fails when Python runs it, or the URL contains a password.
     """
     if gradebook and has_password(gradebook):
         raise RecordError(

@@ -1,4 +1,4 @@
-"""Opens the gradebook, retries while it is locked, and puts its errors into words."""
+"""Opens the gradebook, retries while it is locked, and explains its errors."""
 
 import logging
 import re
@@ -30,7 +30,11 @@ Result = TypeVar("Result")
 
 @contextmanager
 def opened(url: str, course: str) -> Iterator[api.Gradebook]:
-    """Open nbgrader's gradebook and close it on exit. Create it if it does not exist."""
+    """Open nbgrader's gradebook and close it on exit. Create it if it does not exist.
+
+    Raises:
+        RecordError: the gradebook cannot be opened.
+    """
     parsed = _parse(url)
     gradebook = attempt(url, lambda: _open(parsed, course))
     try:
@@ -41,7 +45,11 @@ def opened(url: str, course: str) -> Iterator[api.Gradebook]:
 
 @contextmanager
 def existing(url: str, course: str) -> Iterator[Session]:
-    """Open a gradebook, and close it at the end; raise RecordError if it does not exist, or cannot be opened."""
+    """Open a session on a gradebook that exists, and close it on exit.
+
+    Raises:
+        RecordError: the gradebook does not exist, or cannot be opened.
+    """
     file = sqlite_file(url)
     if file is not None and not file.is_file():
         raise RecordError(f"{file}: there is no gradebook yet. Run: grader grade PATH")
@@ -50,7 +58,11 @@ def existing(url: str, course: str) -> Iterator[Session]:
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the file of an SQLite gradebook; None for a database server; RecordError if this is no database URL."""
+    """Return the file of an SQLite gradebook, or None if the gradebook is on a database server or in memory.
+
+    Raises:
+        RecordError: the text is not a database URL.
+    """
     parsed = _parse(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database.startswith("file:"):
         return None
@@ -58,7 +70,11 @@ def sqlite_file(url: str) -> Path | None:
 
 
 def _parse(url: str) -> URL:
-    """Parse a database URL, or raise RecordError; add to an SQLite URL how long SQLite waits for a lock."""
+    """Return a parsed database URL. In an SQLite URL, set the seconds for which SQLite waits for a lock.
+
+    Raises:
+        RecordError: the text is not a database URL.
+    """
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:  # a port that is no number is a ValueError
@@ -72,7 +88,7 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
-    """Open the gradebook, with `newest_revision` instead of nbgrader's own function."""
+    """Open the gradebook with `newest_revision` in place of nbgrader's function for the schema's version."""
     _refuse_older(url)
     original, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:
@@ -82,9 +98,10 @@ def _open(url: URL, course: str) -> api.Gradebook:
 
 
 def _refuse_older(url: URL) -> None:
-    """Raise RecordError if a table lacks a column.
+    """Refuse a gradebook that an older nbgrader made. Otherwise nbgrader would add tables to it, and fail later.
 
-    Otherwise nbgrader would add its new tables next to the old ones, and fail later.
+    Raises:
+        RecordError: a table lacks a column.
     """
     engine = create_engine(url)
     try:
@@ -104,10 +121,10 @@ def _refuse_older(url: URL) -> None:
 
 @cache
 def newest_revision() -> str | None:
-    """Return the newest version of nbgrader's database schema, with which it marks a new gradebook.
+    """Return the newest version of nbgrader's database schema, which nbgrader writes into a new gradebook.
 
-    nbgrader's own function starts the program `alembic`, which takes seconds, and which is not on PATH unless
-    the environment is activated. This function calls alembic as a library.
+    nbgrader's own function starts the program `alembic`, which takes seconds, and which is not on
+    PATH unless the environment is activated. This function calls alembic as a library.
     """
     from alembic.config import Config  # slow to import, and only a new gradebook needs it
     from alembic.script import ScriptDirectory
@@ -117,7 +134,7 @@ def newest_revision() -> str | None:
 
 
 def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
-    """Call `work` and return its result; retry while another program locks or creates the database.
+    """Call `work` and return its result. Try again while another program locks or creates the database.
 
     Args:
         undo: called after each failure, for instance a rollback.
@@ -149,9 +166,9 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
 
 
 def _without_address(reason: str, url: str) -> str:
-    """Return a driver's message without the parts of the address that it may quote.
+    """Return a database driver's message without the parts of the address that may contain the password.
 
-    If the address is wrong, the driver may take a part of the password for the host.
+    If the address is wrong, the driver may treat a part of the password as the host, and quote it.
     """
     secret = re.search(r"//[^:/@]*:(.*)@", url.partition("?")[0], flags=re.DOTALL)
     for part in re.split(r"[@:/]", secret[1]) if secret else ():
@@ -160,7 +177,7 @@ def _without_address(reason: str, url: str) -> str:
 
 
 def _explain(reason: str, error: Exception) -> str:
-    """Return the message for the instructor: why the gradebook cannot be used, and what to do."""
+    """Return a message for the instructor: the reason why the gradebook cannot be used, and the next step."""
     if isinstance(error, UnicodeEncodeError):
         return "a student id holds bytes that are no text. Its grade was not recorded. Rename the folder."
     advice = {
@@ -178,7 +195,10 @@ def _explain(reason: str, error: Exception) -> str:
 
 @contextmanager
 def _quiet(log: logging.Logger) -> Iterator[None]:
-    """Disable a log in a `with` block: `attempt` reports each error, so nbgrader need not log a traceback."""
+    """Disable a log in a `with` block.
+
+    `attempt` reports each error itself, so nbgrader does not have to log a traceback.
+    """
     before = log.disabled
     log.disabled = True
     try:

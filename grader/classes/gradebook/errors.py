@@ -1,6 +1,6 @@
-"""Errors of recording a grade, in the gradebook or in a file.
+"""Errors that occur when a grade is recorded, in the gradebook or in a file.
 
-This module does not need nbgrader, which is slow to import.
+This module does not import nbgrader, which is slow to import.
 """
 
 import re
@@ -9,25 +9,25 @@ from grader.complaint import Complaint
 
 
 class RecordError(Complaint):
-    """A grade could not be recorded; the message states the problem, the place and the next step."""
+    """A grade could not be recorded. The message states the problem, the place and the next step."""
 
 
 class BusyError(RecordError):
-    """Another program locks the gradebook; the same work is possible once that program has finished."""
+    """Another program locks the gradebook. The same call can succeed once that program has finished."""
 
 
 class AppealError(RecordError):
-    """An appeal or a decision about one cannot be recorded; the message is for the person who wrote it."""
+    """An appeal, or a decision about an appeal, cannot be recorded. Its author reads the message."""
 
 
 class StudentNameError(RecordError):
-    """One student's name cannot be recorded; the other students' grades can."""
+    """One student's name cannot be recorded. The other students' grades can be recorded."""
 
 
 def has_password(url: str) -> bool:
     """Return True if a gradebook's address contains a password, in front of the host or as a parameter.
 
-    It need not be a database URL, as for `shown`. SQLite knows no passwords.
+    The address does not have to be a valid database URL. SQLite has no passwords.
     """
     if url.startswith("sqlite"):
         return False
@@ -36,9 +36,9 @@ def has_password(url: str) -> bool:
 
 
 def shown(url: str) -> str:
-    """Return a gradebook's address without its password and its parameters, for messages.
+    """Return a gradebook's address for messages, without its password and its parameters.
 
-    A parameter may contain a password, too. The address need not be a valid database URL: a typing
-    error in it must not show the password either.
+    A parameter may contain a password, too. The address does not have to be a valid database URL,
+    because an address with a typing error must not show the password either.
     """
     return re.sub(r"//([^:/@]*):.*@", r"//\1:***@", url, flags=re.DOTALL).partition("?")[0]

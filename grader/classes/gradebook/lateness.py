@@ -1,7 +1,8 @@
 """Writes due dates, extensions and delays of submissions, and the late penalties.
 
-Lateness is nbgrader's: the time of submission, less the due date and the student's extension. Where a person says how
-late a submission was, that is stored in these columns, too, so that nbgrader and formgrader agree.
+The delay is nbgrader's: the time of submission minus the due date and the student's extension. If a
+person records how late a submission was, that is stored in the same columns, so that nbgrader and
+formgrader agree.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -26,14 +27,16 @@ def time_to_store(
 ) -> datetime | None:
     """Return the time of submission to store, in UTC without a zone, or None if the time is unknown.
 
-    A time that the gradebook has stays where the submission comes without one, as from a platform's zip: a person may
-    have said it. A platform that marks a submission as late does not say how late; with a due date that counts as one
-    second, unless the gradebook knows of more.
+    A submission may have no time, for example in a platform's zip. Then the stored time stays,
+    because a person may have recorded it. A platform may mark a submission as late without stating
+    how late. If there is a due date, the submission is then one second late, unless the stored time
+    is later.
 
     Args:
-        submitted: when the student submitted, if the submission says so.
-        marked_late: whether the platform marked it as late.
-        stored: the time that the gradebook has.
+        submitted: the time at which the student submitted, or None if the submission does not state
+            it.
+        marked_late: True if the platform marked the submission as late.
+        stored: the time that the gradebook contains, or None.
     """
     if submitted is not None:
         return in_utc(submitted)
@@ -43,22 +46,25 @@ def time_to_store(
 
 
 def in_utc(moment: datetime | None) -> datetime | None:
-    """Convert a time to UTC without a zone, as nbgrader stores it; a time without a zone is UTC already."""
+    """Return a time in UTC without a zone, as nbgrader stores it. A time without a zone already is in UTC."""
     return moment if moment is None or moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def penalty_of(late_penalty: LatePenalty, student: str, score: float, seconds_late: float) -> float | None:
-    """Return the late penalty of a score, as nbgrader's AssignLatePenalties computes it; None for no penalty.
+    """Return the late penalty in points, or None if the submission is not late or the plugin returns None.
 
-    A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
-    and at most the score. Any other submission gets no penalty.
+    This is how nbgrader's AssignLatePenalties computes it: `late_penalty` returns the penalty,
+    which is then limited to the range from 0 to the score.
+
+    Args:
+        seconds_late: the delay after due date and extension.
     """
     penalty = late_penalty(student, score, seconds_late) if seconds_late > 0 else None
     return None if penalty is None else min(max(penalty, 0.0), score)
 
 
 def set_penalty(db: Session, stored: Stored, late_penalty: LatePenalty) -> None:
-    """Set the penalty of a submission; the caller commits."""
+    """Set the late penalty of a submission. The caller commits the transaction."""
     entry = entry_of([stored])
     penalty = penalty_of(late_penalty, entry.student.id, entry.raw_score, entry.seconds_late or 0.0)
     table, row = api.SubmittedNotebook.__table__, stored.submission.submitted_notebook
@@ -70,8 +76,11 @@ def set_lateness(
 ) -> GradebookEntry:
     """Record how many hours after the due date a submission was made, and return its new entry in the gradebook.
 
-    With 0 hours it counts as in time from now on: the student gets an extension, which no mark of a platform undoes.
-    Raise RecordError if there is no such submission or no due date, or if the gradebook cannot be written.
+    With 0 hours, the submission is in time from now on: the student gets an extension, which a
+    platform's mark "late" does not undo.
+
+    Raises:
+        RecordError: there is no such submission or no due date, or the gradebook cannot be written.
     """
     with existing(url, course) as db:
 
@@ -87,7 +96,11 @@ def set_lateness(
 
 
 def _write_time(db: Session, stored: Stored, late: timedelta) -> None:
-    """Write the time or the extension that makes a submission so late; raise RecordError without a due date."""
+    """Write the time of submission, or the extension, that gives a submission the delay `late`.
+
+    Raises:
+        RecordError: the assignment has no due date.
+    """
     row, table = stored.submission, api.SubmittedAssignment.__table__
     if row.duedate is None:
         raise RecordError(
@@ -105,7 +118,7 @@ def set_due_date(url: str, course: str, assignment: str, due: datetime | None, l
     """Set the due date of an assignment, and update the late penalties of its submissions.
 
     Args:
-        due: the new due date; None removes the one that there is.
+        due: the new due date; None removes the present one.
 
     Raises:
         RecordError: the gradebook cannot be written.
@@ -127,9 +140,10 @@ def set_due_date(url: str, course: str, assignment: str, due: datetime | None, l
 def set_extension(
     url: str, course: str, student: str, assignment: str, extension: timedelta, late_penalty: LatePenalty
 ) -> None:
-    """Set a student's extension of the due date of an assignment, even if the student has not submitted yet.
+    """Set a student's extension of an assignment's due date, even if the student has not submitted yet.
 
-    The penalty of a submission follows. Without a submission, nbgrader's table gets a row without a notebook.
+    The late penalty of a submission is updated. Without a submission, nbgrader's table of
+    submissions gets a row without a notebook.
 
     Raises:
         RecordError: the assignment has no due date, or the gradebook cannot be written.

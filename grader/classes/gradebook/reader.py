@@ -1,9 +1,10 @@
 """Reads the gradebook, one submission or a whole class, as `GradebookEntry` records. It changes nothing.
 
-Everything that is shown or handed on about points comes from here: pages, tables, exports. Scores are
-nbgrader's: of each cell the manual score, or else the automatic one, plus extra credit; of these the sum, less
-the penalty, and at least 0. Each function with an address of a gradebook raises a RecordError if there is no
-gradebook, or it cannot be read.
+An entry is the gradebook's record of one submission. All pages, tables and exports that show points
+read them here. The score of a cell is nbgrader's: the manual score, or otherwise the automatic one,
+plus extra credit. The score of a submission is the sum of these minus the penalty, and at least 0.
+Each function that gets the address of a gradebook raises RecordError if the gradebook does not
+exist or cannot be read.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,18 +23,20 @@ from grader.submission.cells import exercise_of, question_of
 
 
 def read_class(url: str, course: str, assignment: str | None = None) -> list[GradebookEntry]:
-    """Read the submissions of an assignment, with None of all, and the students without one that others have; sorted.
+    """Return the entries of an assignment, sorted by assignment and student.
 
-    The grades are without checks and heatmaps: those of a large class would not fit into memory.
+    If `assignment` is None, return the entries of all assignments. Students who did not submit an
+    assignment get an entry with the status "missing". The grades have no checks and heatmaps,
+    because the checks of a large class would not fit into memory.
     """
     with existing(url, course) as db:
         return attempt(url, lambda: _class(db, assignment))
 
 
 def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
-    """Yield the whole grade of each submission, with its checks.
+    """Yield the grade of each submission with its checks, but without heatmaps.
 
-    Heatmaps are left out, so that a large class fits into memory.
+    The heatmaps of a large class would not fit into memory.
     """
     with existing(url, course) as db:
         for stored in attempt(url, lambda: [*load_class(db, None)]):
@@ -44,15 +47,15 @@ def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
 
 
 def read_entry(url: str, course: str, student: str, assignment: str) -> GradebookEntry | None:
-    """Read one submission with its whole grade; None if the gradebook has none."""
+    """Return the entry of one submission with its whole grade, or None if the gradebook does not contain it."""
     return next(read_whole(url, course, [(student, assignment)]))
 
 
 def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iterator[GradebookEntry | None]:
-    """Yield the submissions with these students and assignments, each with its whole grade.
+    """Yield the entry of each wanted submission with its whole grade, or None if the gradebook lacks it.
 
-    Returns:
-        None for a submission that the gradebook does not have.
+    Args:
+        wanted: pairs of a student's id and an assignment.
     """
     with existing(url, course) as db:
         for student, assignment in wanted:
@@ -60,13 +63,16 @@ def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iter
 
 
 def read_students(url: str, course: str) -> list[Student]:
-    """Read all students of the gradebook, sorted."""
+    """Return all students of the gradebook, sorted by id."""
     with existing(url, course) as db:
         return sorted(attempt(url, lambda: _students(db)), key=lambda student: student.id)
 
 
 def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
-    """Map each assignment with a due date to the time until which a student may submit it, extension included."""
+    """Map each assignment with a due date to the UTC time until which a student may submit it.
+
+    The time includes the student's extension.
+    """
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     own = and_(submissions.c.assignment_id == assignments.c.id, submissions.c.student_id == student)
     query = select(assignments.c.name, assignments.c.duedate, submissions.c.extension).select_from(
@@ -78,7 +84,7 @@ def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
 
 
 def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:
-    """Load the entries of all submissions, and of the students without a submission."""
+    """Load an entry for each submission, and one for each student who did not submit an assignment."""
     by_submission: dict[str, list[Stored]] = {}
     for stored in load_class(db, assignment):
         by_submission.setdefault(stored.submission.submission, []).append(stored)
@@ -95,7 +101,7 @@ def _students(db: Session) -> list[Student]:
 
 
 def _missing(entries: list[GradebookEntry], students: list[Student]) -> Iterator[GradebookEntry]:
-    """Yield an entry for each student without a submission, for each assignment that anybody submitted."""
+    """Yield an entry for each pair of a student and an assignment that only other students have submitted."""
     worth = {entry.assignment: entry.max_score for entry in entries}
     submitted = {(entry.student.id, entry.assignment) for entry in entries}
     for assignment, max_score in worth.items():
@@ -115,7 +121,7 @@ def _missing(entries: list[GradebookEntry], students: list[Student]) -> Iterator
 
 
 def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
-    """Put the submitted notebooks of one submission, usually one, together as an entry."""
+    """Return the entry of one submission, made from its submitted notebooks. Usually there is only one notebook."""
     row = stored[0].submission
     cells: dict[str, CellScore] = {}
     for notebook in stored:
@@ -146,7 +152,7 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
 
 
 def whole_entry(db: Session, student: str, assignment: str) -> GradebookEntry | None:
-    """Load one submission with its whole grade, checks and heatmaps included; None if the gradebook has none."""
+    """Return the entry of one submission with its checks and heatmaps, or None if the gradebook does not contain it."""
     stored = load_one(db, student, assignment)
     if stored is None:
         return None
@@ -155,7 +161,7 @@ def whole_entry(db: Session, student: str, assignment: str) -> GradebookEntry | 
 
 
 def student_of(row: Row) -> Student:
-    """Read the columns of a student; the id is in the column `student`."""
+    """Return the student in a row of the gradebook. The row's column `student` contains the id."""
     return Student(
         id=row.student,
         first_name=row.first_name or "",
@@ -166,7 +172,10 @@ def student_of(row: Row) -> Student:
 
 
 def _cell_scores(stored: Stored) -> dict[str, CellScore]:
-    """Return what people and grader decided of each cell: by exercise or question, or else by its grade id."""
+    """Return the points and comments of each cell.
+
+    The keys are the ids of exercises and questions. For other cells they are nbgrader's grade ids.
+    """
     comments = {cell_name(row.cell): row.manual_comment for row in stored.comments if row.manual_comment}
     scores = {
         cell_name(row.cell): CellScore(
@@ -184,18 +193,21 @@ def _cell_scores(stored: Stored) -> dict[str, CellScore]:
 
 
 def _points(auto: float | None, manual: float | None, extra: float | None) -> float | None:
-    """Return the points of a cell as nbgrader adds them up; None if nobody has scored it."""
+    """Return the points of a cell as nbgrader adds them up, or None if neither grader nor person has scored it."""
     base = auto if manual is None else manual
     return None if base is None else base + (extra or 0.0)
 
 
 def cell_name(cell: str) -> str:
-    """Return the exercise or question that a grade id names; return other grade ids unchanged."""
+    """Return the id of the exercise or question that a grade id belongs to. Return other grade ids unchanged."""
     return exercise_of(cell) or question_of(cell) or cell
 
 
 def seconds_late(row: Row) -> float | None:
-    """Return how late a submission is, 0 if it is in time; None if due date or time of submission is not known."""
+    """Return the delay of a submission in seconds, 0 if it is in time.
+
+    Return None if the due date or the time of submission is not known.
+    """
     if row.timestamp is None or row.duedate is None:
         return None
     return max(0.0, (row.timestamp - row.duedate - (row.extension or timedelta())).total_seconds())

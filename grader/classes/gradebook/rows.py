@@ -1,7 +1,8 @@
-"""Writes rows of nbgrader's tables: single ones by their unique keys, and a platform's list of a class as students.
+"""Writes rows of nbgrader's tables: single rows by their unique keys, and a platform's class list as students.
 
-Rows that need no change are left alone. Nothing goes through nbgrader's mapped objects: their computed columns
-read whole tables, and the time would grow with the square of the number of students.
+Rows that need no change stay untouched. This module does not use nbgrader's mapped objects, because
+their computed columns read whole tables. The time would grow with the square of the number of
+students.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +18,17 @@ from grader.records import Student
 
 
 def begin_to_write(db: Session) -> None:
-    """Keep other programs from writing until the next commit, so that what is read from now on stays true.
+    """Keep other programs from writing until the next commit, so that the values read until then stay true.
 
-    SQLite would only do so from the first change on, and a score that somebody saves in formgrader between reading
-    and writing would be overlooked.
+    SQLite by itself does so only from the first change on. A score that somebody saves in
+    formgrader between our reading and our writing would be overlooked.
     """
     if db.get_bind().dialect.name == "sqlite":
         db.connection().exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def insert_once(db: Session, table: Table, **keys: str) -> tuple[str, bool]:
-    """Find or insert the row with these keys; return its id, and whether it is new."""
+    """Find or insert the row with these keys. Return its id, and True if it is new."""
     matches = and_(*(table.c[name] == value for name, value in keys.items()))
     stored = db.execute(select(table.c.id).where(matches)).first()
     if stored is not None:
@@ -38,13 +39,13 @@ def insert_once(db: Session, table: Table, **keys: str) -> tuple[str, bool]:
 
 
 def set_columns(db: Session, table: Table, id: str, **values: Any) -> None:
-    """Set columns of the row with this id; write nothing if the row has these values already."""
+    """Set columns of the row with this id. Write nothing if the row already has these values."""
     changed = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
     db.execute(update(table).where(table.c.id == id, changed).values(**values))
 
 
 def set_if_empty(db: Session, table: Table, id: str, **values: str) -> None:
-    """Set the text columns of the row with this id that are empty, so that text from people stays."""
+    """Set text columns of the row with this id, but only columns that are empty, so that text from people is kept."""
     for name, value in values.items():
         if value:
             empty = or_(table.c[name].is_(None), table.c[name] == "")
@@ -54,7 +55,7 @@ def set_if_empty(db: Session, table: Table, id: str, **values: str) -> None:
 def fill(
     db: Session, table: Table, notebook: str, stored: Iterable[Row], wanted: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Insert the rows that the cells of a submitted notebook lack in a table, and update those that differ.
+    """Insert the rows that a table lacks for the cells of a submitted notebook, and update rows that differ.
 
     Args:
         table: nbgrader's table of grades or of comments.
@@ -88,26 +89,33 @@ def _differs(row: Row, values: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """The changes that a class list made in the gradebook."""
+    """The result of writing a class list into the gradebook."""
 
     completed: int  # students that the gradebook had, and that have the list's names now
     added: int
-    not_listed: tuple[str, ...]  # students of the gradebook who are not on the list
+    not_listed: tuple[str, ...]  # students in the gradebook who are not in the list
 
 
 def write_students(url: str, course: str, listed: Mapping[Student, Sequence[str]]) -> Named:
-    """Set the names of the students in a list, and add the students that the gradebook does not have.
+    """Set the names of the students in a class list, and add students that the gradebook lacks.
 
-    `listed` has for each student, whose id is the platform's number, other ids: the login, the school's number. A
-    student is found by the platform's number if the gradebook has that from the platform's zip, or else by another id.
-    If the gradebook goes by such other ids, students are added under these. Raise RecordError if it cannot be written.
+    A student in the gradebook is found by the platform's number, if the gradebook knows it from the
+    platform's zip. Otherwise the student is found by another id. If students were found by other
+    ids, new students are added under their other ids, too.
+
+    Args:
+        listed: each student with the platform's number as id → other ids, such as the login or the
+            school's number.
+
+    Raises:
+        RecordError: the gradebook cannot be written.
     """
     with opened(url, course) as gradebook:
         return attempt(url, lambda: _write(gradebook.db, listed), undo=gradebook.db.rollback)
 
 
 def _write(db: Session, listed: Mapping[Student, Sequence[str]]) -> Named:
-    """Write all students in one transaction."""
+    """Write the names of all listed students in one transaction."""
     table = api.Student.__table__
     begin_to_write(db)
     stored = {row.id: row for row in db.execute(select(table.c.id, table.c.lms_user_id))}
@@ -132,7 +140,12 @@ def _write(db: Session, listed: Mapping[Student, Sequence[str]]) -> Named:
 
 
 def _find(number: str, others: Sequence[str], stored: Mapping[str, Row]) -> str | None:
-    """Return a student's id in the gradebook, or None if the student is not in it."""
+    """Return a student's id in the gradebook, or None if the gradebook does not contain the student.
+
+    Args:
+        number: the platform's number of the student.
+        others: other ids of the student.
+    """
     if number in stored and stored[number].lms_user_id == number:
         return number
     return next((id for id in others if id in stored and not stored[id].lms_user_id), None)

@@ -1,9 +1,10 @@
-"""The rows that the gradebook stores of submissions: those of nbgrader, and those of this grader's own tables.
+"""The rows that the gradebook stores for submissions: nbgrader's rows, and rows of this grader's own tables.
 
-nbgrader stores points and comments, and nothing else. The table DETAILS has the rest of each submitted
-notebook, and is written in the same transaction: the whole grade, the key under which a rerun finds it, and why
-a newer version could not be graded. APPEALS has the appeals. nbgrader neither reads nor changes them; a row
-whose submission nbgrader removed is never found again.
+nbgrader stores only points and comments. The table DETAILS contains the rest of each submitted
+notebook, and is written in the same transaction: the whole grade, the key under which a rerun finds
+it, and the reason why a newer submission could not be graded. The table APPEALS contains the
+appeals. nbgrader neither reads nor changes these two tables. If nbgrader removes a submission, its
+rows in them are never found again.
 """
 
 import zlib
@@ -61,14 +62,15 @@ APPEALS = Table(  # all columns but the first two are fields of `Appeal`
 
 
 def make_tables(db: Session) -> None:
-    """Make this grader's tables in a gradebook that lacks them."""
+    """Create this grader's own tables in a gradebook that lacks them."""
     METADATA.create_all(db.get_bind())
 
 
 def has_table(db: Session, table: Table = DETAILS) -> bool:
-    """Return True if a gradebook has one of this grader's own tables; a session asks only until it finds it.
+    """Return True if a gradebook has one of this grader's own tables.
 
-    Where it lacks DETAILS, this grader never wrote into it; an earlier version made no table of appeals.
+    Without DETAILS, this grader has never written into the gradebook. Earlier versions of the
+    grader made no table APPEALS. A session does not look again once it has found the table.
     """
     if not db.info.get(table.name):
         db.info[table.name] = inspect(db.get_bind()).has_table(table.name)
@@ -78,16 +80,17 @@ def has_table(db: Session, table: Table = DETAILS) -> bool:
 def without_checks(grade: Grade) -> Grade:
     """Return a grade without checks, heatmaps and second verdicts (`other`), which are most of its size.
 
-    Scores, tables and class pages need none of them.
+    Scores, tables and class pages do not need these parts.
     """
     verdicts = tuple(replace(verdict, checks=(), heatmaps=(), other=None) for verdict in grade.verdicts)
     return replace(grade, verdicts=verdicts)
 
 
 def row_of(grade: Grade, key: str, notebook_sha256: str) -> dict[str, Any]:
-    """Return the columns that store a grade, without `notebook_id`.
+    """Return the columns that store a grade in DETAILS, except `notebook_id`.
 
-    The key of a fault is not stored, so that the next run grades the submission again.
+    If a grade was withheld because of a grader error, its key is not stored, so that the next run
+    grades the submission again.
     """
     return {
         "key": "" if grade.fault else key,
@@ -99,10 +102,9 @@ def row_of(grade: Grade, key: str, notebook_sha256: str) -> dict[str, Any]:
 
 
 def grade_in(text: str | None) -> Grade | None:
-    """Read a grade from the column `summary`, or from its JSON line.
+    """Return the grade in the column `summary` or in a JSON line of the column `line`.
 
-    Returns:
-        None without one, or if another version wrote it.
+    Return None if `text` is None, or if an incompatible version of the grader wrote it.
     """
     if text is None:
         return None
@@ -113,7 +115,7 @@ def grade_in(text: str | None) -> Grade | None:
 
 
 def line_of(compressed: bytes) -> str:
-    """Read a grade's JSON line from the column `line`."""
+    """Return the JSON line of a grade that the column `line` contains in compressed form."""
     return zlib.decompress(compressed).decode("ascii")
 
 
@@ -125,7 +127,7 @@ _cells, _grade_cells, _task_cells = (mapped.__table__ for mapped in (api.BaseCel
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """The rows of one submission: itself, its graded cells, its cells that may have a comment, its appeals."""
+    """The rows of one submission: itself, its graded cells, its cells that may have a comment, and its appeals."""
 
     submission: Row
     grades: Sequence[Row]
@@ -134,12 +136,12 @@ class Stored:
 
     @property
     def grade(self) -> Grade | None:
-        """The grade that this grader recorded, without checks; None if it recorded none."""
+        """The grade that this grader recorded, without checks, or None if only nbgrader recorded the submission."""
         return grade_in(self.submission.summary)
 
 
 def load_one(db: Session, student: str, assignment: str) -> Stored | None:
-    """Load a student's submission of an assignment; None if the gradebook has none."""
+    """Load a student's submission of an assignment, or return None if the gradebook does not contain it."""
     keys = {"student": student, "assignment": assignment}
     submission = db.execute(_submission_query(one=True, details=has_table(db)), keys).first()
     if submission is None:
@@ -153,7 +155,11 @@ def load_one(db: Session, student: str, assignment: str) -> Stored | None:
 
 
 def load_known(db: Session, student: str, assignment: str) -> Stored:
-    """Load a student's submission of an assignment; raise RecordError if the gradebook has none."""
+    """Load a student's submission of an assignment.
+
+    Raises:
+        RecordError: the gradebook does not contain it.
+    """
     stored = load_one(db, student, assignment)
     if stored is None:
         raise RecordError(f"the gradebook contains no submission of {assignment} by {student!r}")
@@ -161,7 +167,10 @@ def load_known(db: Session, student: str, assignment: str) -> Stored:
 
 
 def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
-    """Load all submissions of an assignment, or with None of all assignments, in any order."""
+    """Yield all submissions of an assignment, in any order.
+
+    If `assignment` is None, yield the submissions of all assignments.
+    """
     submissions = _submission_query(one=False, details=has_table(db))
     if assignment is not None:
         submissions = submissions.where(_assignments.c.name == assignment)
@@ -173,7 +182,7 @@ def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
 
 
 def _by_notebook(db: Session, query: Select) -> Mapping[str, list[Row]]:
-    """Load rows of cells, by submitted notebook."""
+    """Return the rows of a query for cells, grouped by submitted notebook."""
     groups: Mapping[str, list[Row]] = defaultdict(list)
     for row in db.execute(query):
         groups[row.submitted_notebook].append(row)
@@ -181,7 +190,10 @@ def _by_notebook(db: Session, query: Select) -> Mapping[str, list[Row]]:
 
 
 def _appeals(db: Session, notebook: str | None = None) -> Mapping[str, list[Appeal]]:
-    """Load all appeals, or those of one submitted notebook, by submitted notebook; the oldest first."""
+    """Return the appeals of a submitted notebook, or all appeals if `notebook` is None.
+
+    The appeals are grouped by submitted notebook, the oldest first.
+    """
     found: Mapping[str, list[Appeal]] = defaultdict(list)
     if has_table(db, APPEALS):
         query = select(APPEALS).order_by(APPEALS.c.number)
@@ -192,7 +204,7 @@ def _appeals(db: Session, notebook: str | None = None) -> Mapping[str, list[Appe
 
 
 def load_line(db: Session, stored: Stored) -> str | None:
-    """Load the JSON line of a submission's whole grade; None if the gradebook does not contain it."""
+    """Return the JSON line of a submission's whole grade, or None if this grader did not record the submission."""
     if stored.submission.summary is None:
         return None
     own = DETAILS.c.notebook_id == stored.submission.submitted_notebook
@@ -207,7 +219,12 @@ def load_line(db: Session, stored: Stored) -> str | None:
 
 @cache
 def _submission_query(*, one: bool, details: bool) -> Select:
-    """Build the query for submitted notebooks, with student, assignment and this grader's own row, if it has any."""
+    """Return the query for submitted notebooks, with their students and assignments.
+
+    Args:
+        one: limit the query to one student and assignment.
+        details: include this grader's own row; False if the gradebook lacks the table.
+    """
     rows = (
         _assignments.join(_notebooks, _notebooks.c.assignment_id == _assignments.c.id)
         .join(_submissions, _submissions.c.assignment_id == _assignments.c.id)
@@ -247,7 +264,7 @@ def _submission_query(*, one: bool, details: bool) -> Select:
 
 @cache
 def _grade_query(*, one: bool) -> Select:
-    """Build the query for graded cells."""
+    """Return the query for the rows of graded cells."""
     rows = (
         _cells.join(_grades, _grades.c.cell_id == _cells.c.id)
         .outerjoin(_grade_cells, _grade_cells.c.id == _cells.c.id)
@@ -266,7 +283,7 @@ def _grade_query(*, one: bool) -> Select:
 
 @cache
 def _comment_query(*, one: bool) -> Select:
-    """Build the query for cells that may have a comment; for a class, only those that have one by a person."""
+    """Return the query for cells that may have a comment. For a class, select only comments by people."""
     query = select(
         _comments.c.id,
         _comments.c.notebook_id.label("submitted_notebook"),
@@ -279,6 +296,10 @@ def _comment_query(*, one: bool) -> Select:
 
 
 def _of_submission(query: Select, table: Table) -> Select:
-    """Restrict a query to the cells of one submitted notebook; their list makes SQLite use the index over both."""
+    """Limit a query to the cells of one submitted notebook.
+
+    The list of the cells is part of the query, so that SQLite uses the index over cell and
+    notebook.
+    """
     of_notebook = select(_cells.c.id).where(_cells.c.notebook_id == bindparam("notebook"))
     return query.where(table.c.cell_id.in_(of_notebook), table.c.notebook_id == bindparam("submitted"))

@@ -1,18 +1,21 @@
 """Writes grades into nbgrader's gradebook, so that its export and formgrader show them.
 
-One process writes, with one transaction for each grade: nbgrader's scores and comments, and in this grader's
-own table everything else that it found.
+One process writes, and each grade is one transaction. nbgrader's tables get scores and comments.
+This grader's own table gets the rest of the grade.
 
-How a grade changes the scores in the gradebook:
+How a grade changes the scores in the gradebook, by its status:
 
-    graded      sets the automatic scores. A manual score stays, and nbgrader prefers it. If submission or
-                automatic score are no longer those for which a person gave it, the cell is marked "needs
-                manual grade", as nbgrader does.
-    unreadable  sets the automatic scores to 0: the file is at fault. If not its bytes prove that (it is a link,
-                say), a score that is recorded already stays, as after a fault.
-    fault       changes no score and keeps the submission's timestamp. The automatic scores are those of an
-                earlier version, so they are marked "needs manual grade" and the comment says why. formgrader
-                sees by the timestamp that the newer version is not graded yet.
+    graded      Sets the automatic scores. A manual score stays, and nbgrader prefers it. If the submission
+                or the automatic score has changed since a person gave the manual score, the cell is
+                marked "needs manual grade", as nbgrader does.
+    unreadable  Sets the automatic scores to 0, because the student's file cannot be graded. If the
+    file's
+                bytes do not prove that (the file may be a link, for instance), a recorded score
+                stays, as after a fault.
+    fault       A grader error: changes no score and keeps the submission's timestamp. The automatic
+                scores belong to an earlier submission, so they are marked "needs manual grade" and
+                the comment states the reason. The timestamp shows formgrader that the newer
+                submission is not graded yet.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from grader.records import Grade, GradebookEntry, Student
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """The entries of an earlier run in the gradebook."""
+    """The result of an earlier run in the gradebook."""
 
     grade: Grade  # without checks
     notebook_sha256: str  # of the executed notebook
@@ -49,10 +52,10 @@ class Recorded:
 
 @dataclass(frozen=True, kw_only=True)
 class Handover:
-    """The circumstances of a submission: when, which attempt, how late."""
+    """The circumstances of a submission: who submitted it, when, and whether it was late."""
 
     student: Student
-    submitted: datetime | None = None  # None if that is not known; UTC if it has no time zone
+    submitted: datetime | None = None  # None if unknown; UTC if it has no time zone
     late: bool = False  # the learning platform marked it as late
 
 
@@ -64,16 +67,16 @@ def open_gradebook(
     course: str = "default_course",
     late_penalty: LatePenalty | None = None,
 ) -> Iterator[GradeWriter]:
-    """Open a writer for the gradebook at `url`; create the gradebook if it does not exist.
+    """Open a writer for the gradebook at `url`. Create the gradebook if it does not exist.
 
     Args:
         url: a database URL, e.g. sqlite:///gradebook.db
         lessons: by assignment.
-        masters: the student notebooks, by assignment. Their cells are declared as nbgrader declares them, so
-            that `nbgrader generate_assignment` on the same gradebook finds nothing changed.
+        masters: the student notebooks, by assignment. Their cells are declared as nbgrader declares
+            them, so that `nbgrader generate_assignment` on the same gradebook finds no differences.
         course: nbgrader's course_id.
-        late_penalty: the penalty function of nbgrader's late-submission plugin; None leaves penalties as they
-            are.
+        late_penalty: the penalty function of nbgrader's late-submission plugin; None leaves
+            penalties as they are.
 
     Raises:
         RecordError: the gradebook cannot be opened.
@@ -85,7 +88,7 @@ def open_gradebook(
 
 @dataclass
 class GradeWriter:
-    """Writes grades into an open gradebook, and finds those of earlier runs. `open_gradebook` makes it."""
+    """Writes grades into an open gradebook, and finds the grades of earlier runs. `open_gradebook` makes it."""
 
     url: str
     gradebook: api.Gradebook
@@ -107,11 +110,11 @@ class GradeWriter:
         return Recorded(grade=stored.grade, notebook_sha256=stored.submission.notebook_sha256)
 
     def whole(self, student: str, assignment: str) -> GradebookEntry | None:
-        """Return the gradebook's entry of a submission, with checks and heatmaps; None if there is no entry."""
+        """Return the gradebook's entry of a submission, with checks and heatmaps, or None if there is no submission."""
         return self._attempt(lambda: whole_entry(self.gradebook.db, student, assignment))
 
     def line(self, student: str, assignment: str) -> str | None:
-        """Return the JSON line of the recorded grade; None if there is none."""
+        """Return the JSON line of a submission's recorded grade, or None if no grade is recorded."""
         stored = self._load(student, assignment)
         return None if stored is None else self._attempt(lambda: load_line(self.gradebook.db, stored))
 
@@ -123,9 +126,9 @@ class GradeWriter:
         """Record one grade, and return its new entry in the gradebook, without checks.
 
         Args:
-            came_in: who handed it in, and when.
-            key: the digest of all that the grade depends on, under which `recorded` finds it; "" if it must
-                not be found.
+            came_in: the student and the time of submission.
+            key: the digest of everything that the grade depends on, under which `recorded` finds
+                it; "" if `recorded` must not find it.
             notebook_sha256: digest of the executed notebook that was written with the grade.
 
         Raises:
@@ -143,15 +146,18 @@ class GradeWriter:
         return self._attempt(lambda: self._write(grade, came_in, details))
 
     def confirm(self, recorded: Recorded, came_in: Handover) -> GradebookEntry:
-        """Bring nbgrader's scores up to date with a grade that `recorded` returned, if they are not."""
+        """Update nbgrader's scores if they differ from a grade that `recorded` returned. Return the new entry."""
         return self._attempt(lambda: self._write(recorded.grade, came_in, details=None))
 
     def add_student(self, student: Student) -> None:
-        """Add a student, or complete what the gradebook knows of one."""
+        """Add a student, or fill in the student's data that the gradebook lacks."""
         self._change(lambda: self._insert_student(student))
 
     def set_notebook(self, student: str, assignment: str, notebook_sha256: str) -> None:
-        """Set the digest of a submission's executed notebook, written after the grade; do nothing without one."""
+        """Store the digest of a submission's executed notebook, which was written after the grade.
+
+        Do nothing if the gradebook does not contain the submission.
+        """
         stored = self._load(student, assignment)
         if stored is None:
             return
@@ -160,7 +166,11 @@ class GradeWriter:
         self._change(lambda: self.gradebook.db.execute(change))
 
     def set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
-        """Set the time of a submission that the gradebook has; raise RecordError if that is locked or read-only."""
+        """Set the time of a submission, if the gradebook contains the submission.
+
+        Raises:
+            RecordError: the gradebook is locked or read-only.
+        """
         stored = self._load(student, assignment)
         if stored is not None:
             db, table, row = self.gradebook.db, api.SubmittedAssignment.__table__, stored.submission.submission
@@ -170,7 +180,7 @@ class GradeWriter:
         return attempt(self.url, work, undo=self.gradebook.db.rollback)
 
     def _change(self, work: Callable[[], Any]) -> None:
-        """Do something in one transaction."""
+        """Call `work`, and commit its changes as one transaction."""
 
         def change() -> None:
             work()
@@ -182,7 +192,11 @@ class GradeWriter:
         return self._attempt(lambda: load_one(self.gradebook.db, student, assignment))
 
     def _write(self, grade: Grade, came_in: Handover, details: Mapping[str, Any] | None) -> GradebookEntry:
-        """Write one grade in one transaction; `details` are this grader's own columns, None if they are there."""
+        """Write one grade in one transaction, and return its new entry.
+
+        Args:
+            details: the columns of this grader's own row, or None if the row is up to date.
+        """
         db = self.gradebook.db
         name = grade.assignment
         if name not in self._cells:
@@ -218,9 +232,13 @@ class GradeWriter:
         set_if_empty(self.gradebook.db, api.Student.__table__, student.id, **_columns_of(student))
 
     def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
-        """Find or insert a submission's rows; return its id, that of the submitted notebook, and whether that is new.
+        """Find or insert the rows of a submission.
 
-        A student with an extension may have a row of the submission already, without a notebook.
+        A student with an extension may already have a row of the submission, without a notebook.
+
+        Returns:
+            the id of the submission, the id of its submitted notebook, and True if that notebook is
+            new.
         """
         db = self.gradebook.db
         self._insert_student(student)
@@ -231,7 +249,11 @@ class GradeWriter:
         return submission, notebook, new
 
     def _write_cells(self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool) -> None:
-        """Write scores and comments of all cells; `same` means that the grade is already recorded."""
+        """Write scores and comments of all cells.
+
+        Args:
+            same: True if the grade itself is already recorded.
+        """
         grades, comments = (before.grades, before.comments) if before else ((), ())
         if before is not None and before.grade is not None:  # it may be of another run, and still of the same file
             same = same or before.grade.submission_sha256 == grade.submission_sha256
@@ -242,10 +264,13 @@ class GradeWriter:
     def _write_details(
         self, notebook: str, before: Stored | None, details: Mapping[str, Any] | None, fault: str
     ) -> None:
-        """Write this grader's own row.
+        """Write this grader's own row for a submitted notebook.
 
-        Of a submission that was graded before, a fault replaces nothing but the message: the earlier
-        version's scores stand, and so does what was found.
+        If an earlier submission was graded, a grader error changes only the message, because the
+        earlier grade still counts.
+
+        Args:
+            details: the columns of the row, or None to write only `fault`.
         """
         values = {"fault": fault} if details is None or (fault and _has_grade(before)) else dict(details)
         db = self.gradebook.db
@@ -255,9 +280,10 @@ class GradeWriter:
             db.execute(insert(DETAILS).values(notebook_id=notebook, **values))
 
     def _is_up_to_date(self, grade: Grade, came_in: Handover, before: Stored, cells: Cells) -> bool:
-        """Return True if the gradebook has all of a recorded grade, as in most reruns.
+        """Return True if the gradebook contains all values of a recorded grade, as in most reruns.
 
-        The answer is no for a submission that is late or has a penalty, which may have changed.
+        Always return False for a submission that is late or has a penalty, because the penalty may
+        have changed.
         """
         row = before.submission
         moved = row.timestamp != _time_to_store(came_in, cells, row.timestamp)
@@ -271,14 +297,22 @@ class GradeWriter:
 
 
 def add_students(url: str, course: str, students: Iterable[Student]) -> None:
-    """Add students to the gradebook, made if there is none, or complete what it knows; RecordError if it cannot be."""
+    """Add students to the gradebook, or fill in data that it lacks. Create the gradebook if it does not exist.
+
+    Raises:
+        RecordError: the gradebook cannot be opened or written.
+    """
     with open_gradebook(url, {}, course=course) as writer:
         for student in students:
             writer.add_student(student)
 
 
 def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | None]:
-    """Map student and assignment to the time of submission, None if not known; RecordError if it cannot be read."""
+    """Map each student and assignment to the time of submission, or to None if the time is not known.
+
+    Raises:
+        RecordError: the gradebook cannot be read.
+    """
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     query = select(submissions.c.student_id, assignments.c.name, submissions.c.timestamp).join(
         assignments, assignments.c.id == submissions.c.assignment_id
@@ -293,7 +327,7 @@ def _time_to_store(came_in: Handover, cells: Cells, stored: datetime | None) -> 
 
 
 def _columns_of(student: Student) -> dict[str, str]:
-    """Return the columns of nbgrader's table for everything that is known of a student except the id."""
+    """Return the columns of nbgrader's table of students for a student, except the id."""
     return {
         "first_name": student.first_name,
         "last_name": student.last_name,
@@ -303,5 +337,5 @@ def _columns_of(student: Student) -> dict[str, str]:
 
 
 def _has_grade(before: Stored | None) -> bool:
-    """Return True if an earlier version was graded."""
+    """Return True if the gradebook contains a grade from an earlier run, not only a grader error."""
     return before is not None and before.grade is not None and before.grade.status != "fault"

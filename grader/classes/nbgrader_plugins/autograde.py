@@ -1,9 +1,9 @@
-"""Grades with this grader where `nbgrader autograde` and formgrader's button would use nbgrader's own.
+"""Grades with this grader when `nbgrader autograde` or formgrader's button starts grading.
 
-nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and runs none:
-`SubmissionExporter` passes an empty notebook to the preprocessor `GradeSubmission`, which grades the submission,
-records the grade, and replaces the empty notebook by the executed one. nbgrader makes one exporter for each run, and a
-new preprocessor for each notebook.
+nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and
+runs none: `SubmissionExporter` passes an empty notebook to the preprocessor `GradeSubmission`,
+which grades the submission, records the grade, and replaces the empty notebook by the executed one.
+nbgrader makes one exporter for each run, and a new preprocessor for each notebook.
 """
 
 import re
@@ -49,11 +49,12 @@ KEPT = ("timestamp.txt", "submission_secret.txt")
 
 @cache
 def flush_last() -> None:
-    """Let nbgrader add a submission without SQLAlchemy's warnings: flush only once all of it is in the session.
+    """Make nbgrader add a submission to the database in one flush, so that SQLAlchemy prints no warnings.
 
-    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more of the
-    database, and adds the objects to the session last. SQLAlchemy flushes before each read, and warns of each
-    object that is not in the session yet. What is stored in the end is the same.
+    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more
+    of the database, and adds the objects to the session last. SQLAlchemy flushes before each read,
+    and warns of each object that is not in the session yet. The stored values are the same in the
+    end.
     """
     original = api.Gradebook.add_submission
 
@@ -66,13 +67,14 @@ def flush_last() -> None:
 
 
 class NotGraded(Exception):
-    """A fault of the grader left a submission without a grade. nbgrader marks it as failed and goes on."""
+    """A grader error left a submission without a grade. nbgrader reports the submission as failed and continues."""
 
 
 class SubmissionExporter(NotebookExporter):
-    """Passes each submission of one run of `nbgrader autograde` through `GradeSubmission`.
+    """Passes each submission of one run of `nbgrader autograde` to `GradeSubmission`.
 
-    Its attributes are what all submissions share: course and settings, and the times of earlier submissions.
+    Its attributes belong to all submissions: course, settings, and the times of earlier
+    submissions.
     """
 
     device = Unicode("auto", help="Where the notebooks run: auto, cpu or cuda.").tag(config=True)
@@ -99,10 +101,11 @@ class SubmissionExporter(NotebookExporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Grade a submission by the preprocessor; return the executed notebook as text, and `resources`.
+        """Grade a submission with the preprocessor. Return the executed notebook as text, and `resources`.
 
-        The submitted file itself is not opened here: grader/submission reads it. The gradebook gets a digest
-        of the notebook: a later run keeps the grade as long as that notebook is unchanged.
+        This method does not open the submitted file: grader/submission reads it. The gradebook gets
+        a digest of the executed notebook. A later run keeps the grade as long as that notebook is
+        unchanged.
         """
         text, results = self.from_notebook_node(nbformat.v4.new_notebook(), resources=resources)
         text = text.encode("utf-8", "replace").decode()  # a lone surrogate in an output cannot be encoded
@@ -120,7 +123,7 @@ class SubmissionExporter(NotebookExporter):
         return open_gradebook(self.coursedir.db_url, lessons(), masters, course, late_penalty)
 
     def submission_file(self, student: str, assignment: str, notebook: str) -> SubmissionFile:
-        """Return the record of a submission in nbgrader's submitted folder; open nothing."""
+        """Return the record of a submission in nbgrader's submitted folder, without opening the file."""
         folder = Path(self.coursedir.format_path(self.coursedir.submitted_directory, student, assignment))
         top = Path(self.coursedir.format_path(self.coursedir.submitted_directory, ".", "."))
         parts = (*folder.relative_to(top).parts, f"{notebook}.ipynb")
@@ -131,7 +134,7 @@ class SubmissionExporter(NotebookExporter):
         return Path(self.coursedir.format_path(self.coursedir.autograded_directory, student, assignment))
 
     def _remove_stale(self, converter: BaseConverter) -> None:
-        """Delete graded folders that are out of date or half written: nbgrader skips all that exist."""
+        """Delete graded folders that are out of date or incomplete, because nbgrader skips all folders that exist."""
         pattern = self.coursedir.format_path(
             self.coursedir.submitted_directory, "(?P<student>.*)", "(?P<assignment>.*)", escape=True
         )
@@ -154,10 +157,10 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeSubmission(NbGraderPreprocessor):
-    """Grades and records the submission, and replaces the empty notebook by the executed one with the verdicts in it.
+    """Grades and records a submission, and replaces the empty notebook by the executed one with its verdicts.
 
-    After a fault of the grader it restores the earlier submission's time and raises NotGraded, so that
-    nbgrader reports the submission as failed.
+    After a grader error, it restores the time of the earlier submission and raises NotGraded, so
+    that nbgrader reports the submission as failed.
     """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
@@ -180,7 +183,11 @@ class GradeSubmission(NbGraderPreprocessor):
         return notebook, resources
 
     def _record(self, run: SubmissionExporter, job: Job, grade: Grade) -> None:
-        """Record the grade in the gradebook, and delete what nbgrader copied into the graded folder."""
+        """Record the grade in the gradebook, and delete the files that nbgrader copied into the graded folder.
+
+        Raises:
+            NotGraded: the grade was withheld because of a grader error.
+        """
         came_in = handover(job.file)
         is_fault = grade.status == "fault"
         path = notebook_path(run.course.root, grade.assignment)

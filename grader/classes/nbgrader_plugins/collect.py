@@ -15,14 +15,14 @@ from grader.submission.intake import find
 
 
 class TrustedExtractor(ExtractorPlugin):
-    """Extracts the notebooks, and nothing else, from the downloaded zips; makes one folder for each student.
+    """Extracts only the notebooks from the downloaded zips, into one folder for each student.
 
-    It refuses the whole zip if a member cannot be trusted. A student whose notebook is damaged or missing, or is there
-    twice, is named and left out; the others are collected.
+    It refuses the whole zip if a member cannot be trusted. If a student's notebook is damaged or
+    missing, or is in the zip twice, it names the student, and collects the others.
     """
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        """Write the notebooks in archive_path's zips to extracted_path/<student>/<assignment>.ipynb."""
+        """Write the notebooks in the zips below archive_path to extracted_path/<student>/<assignment>.ipynb."""
         assignment = self.parent.coursedir.assignment_id
         # Of nbgrader's commands this one alone does not go to the course's folder.
         with chdir(self.parent.coursedir.root):
@@ -49,7 +49,7 @@ class TrustedExtractor(ExtractorPlugin):
             self.log.error("names and numbers of the students are not in the gradebook: %s", error)
 
     def _extract(self, file: SubmissionFile, target: Path) -> None:
-        """Write one student's notebook."""
+        """Write one student's notebook, or name the student if the notebook cannot be read."""
         if file.problem:
             self._leave_out(file.student, f"{file.place}: {file.problem.message}")
             return

@@ -13,7 +13,7 @@ from grader.classes.results.pages import page_of
 
 
 class FeedbackExporter(Exporter):
-    """Makes the feedback page from the gradebook, with the answers of the notebook in autograded/."""
+    """Makes the feedback page from the gradebook, with the student's answers in the notebook in autograded/."""
 
     output_mimetype = "text/html"
 
@@ -24,9 +24,13 @@ class FeedbackExporter(Exporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page of the submission that `resources` names, and `resources`; the file is the executed notebook.
+        """Return the feedback page of the submission that `resources` names, and `resources`.
 
-        Raise RecordError if this grader did not grade the submission, or if the gradebook cannot be read.
+        Args:
+            filename: the executed notebook.
+
+        Raises:
+            RecordError: this grader did not grade the submission, or the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
         _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)

@@ -1,4 +1,4 @@
-"""A late-submission plugin for nbgrader: so many points for each day that has begun.
+"""A late-submission plugin for nbgrader, which subtracts a number of points for each day that has begun.
 
 In nbgrader_config.py:
 
@@ -15,10 +15,10 @@ DAY = 86400  # seconds
 
 
 class PointsPerDay(BasePlugin):
-    """Take points off for each day that has begun after due date and extension; the score is never below 0."""
+    """Subtracts points for each day that has begun after due date and extension. The score is never below 0."""
 
     points = Float(0.0, min=0.0, help="The points that each day costs.").tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float:
-        """Return the points to take off; nbgrader calls it for submissions that are late."""
+        """Return the points to subtract. nbgrader calls this method only for submissions that are late."""
         return min(self.points * math.ceil(total_seconds_late / DAY), score)

@@ -1,6 +1,6 @@
 """The settings that nbgrader needs for a course of this grader.
 
-The course's `nbgrader_config.py` adds those that an instructor chooses.
+The course's `nbgrader_config.py` adds the settings that an instructor chooses.
 """
 
 import os
@@ -13,9 +13,10 @@ from grader.build.student import release_config
 
 
 def settings(root: Path) -> Config:
-    """Return nbgrader's configuration for a course: its folders, and the plug-ins that grade and make pages.
+    """Return nbgrader's configuration for a course: its folders, and the plugins that grade and make pages.
 
-    Also put the folder of this Python on the process's PATH, because nbgrader runs the program `alembic` from there.
+    Also put the folder of this Python on the process's PATH, because nbgrader runs the program
+    `alembic` from that folder.
     """
     # nbgrader runs the program `alembic` for a new gradebook; it lies beside this Python, and not always on PATH.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])

@@ -1,13 +1,16 @@
-"""Packs the feedback on a downloaded class into the zip that the learning platform takes back, under its own names.
+"""Packs the feedback pages of a class into a zip that the learning platform can import.
 
-Moodle, "Upload multiple feedback files in a zip": it goes by the number in the folder's name, as
-mod/assign/feedback/file/importziplib.php reads it, so each page lies where the platform's download has the submission.
-Canvas, "Upload Submissions": it goes by the numbers in the file's name, and shows the student the file under the name
-of what was handed in (infer_comment_context_from_filename of canvas-lms). So there each file is a notebook, under
-exactly the name of the download.
-Brightspace takes back the folders of its download, Sakai a folder for feedback in each student's folder, and OpenOlat a
-folder with the student's user name.
-The names are read from the download itself: nothing else has them all.
+The zip must contain the platform's own names. Only the platform's download of the submissions
+contains these names:
+
+- Moodle, "Upload multiple feedback files in a zip": it finds the student by the number in the
+  folder's name, as mod/assign/feedback/file/importziplib.php reads it. So each page has the place
+  of the submission in the download.
+- Canvas, "Upload Submissions": it finds the student by the numbers in the file's name, and shows
+  the file under the name of the submitted file (infer_comment_context_from_filename of canvas-lms).
+  So each file is a notebook that has exactly the name of the downloaded file.
+- Brightspace expects the folders of its download, Sakai a folder for feedback in each student's
+  folder, and OpenOlat a folder with the student's user name.
 """
 
 import io
@@ -32,7 +35,7 @@ OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same fee
 
 
 class WrongDownload(Complaint):
-    """The given file is not a download of the platform; the message says what it is."""
+    """The given file is not a download of the platform. The message states what the file is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +44,9 @@ class FeedbackZip:
 
     content: bytes
     names: tuple[str, ...]
-    not_graded: tuple[str, ...] = ()  # students of the download of whom the gradebook holds nothing
-    no_file: tuple[str, ...] = ()  # Canvas: students who handed in no notebook, under whose name feedback could go back
-    newer: tuple[str, ...] = ()  # students whose file in the download is not the one that was graded
+    not_graded: tuple[str, ...] = ()  # students in the download without a grade
+    no_file: tuple[str, ...] = ()  # Canvas: students without a submitted notebook, whose name feedback needs
+    newer: tuple[str, ...] = ()  # students whose downloaded file differs from the graded one
 
 
 def feedback_zip(
@@ -54,11 +57,12 @@ def feedback_zip(
     Args:
         service: one of FEEDBACK_TO.
         files: the submissions of the download.
-        entries: what the gradebook says of each, with its whole grade; None for nothing.
+        entries: for each submission, its entry in the gradebook with the whole grade, or None
+            without an entry.
         autograded: the folder with the executed notebooks.
 
     Raises:
-        WrongDownload: a name in the download is none of the service's.
+        WrongDownload: the download contains a name that the service does not use.
     """
     written: dict[str, str] = {}
     not_graded: list[str] = []
@@ -97,8 +101,8 @@ def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionF
     """Return the path of a student's page in the zip that the platform imports.
 
     Args:
-        parts: the path in the download.
-        place: which part names the student.
+        parts: the parts of the path in the download.
+        place: the index of the part that names the student.
     """
     page = f"{file.assignment}.html"
     if service == "openolat":
@@ -116,7 +120,10 @@ def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionF
 
 
 def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:
-    """Return True if a file is not the one that the feedback is about; False if the file cannot be read."""
+    """Return True if a file differs from the submission that the feedback is about.
+
+    Return False if the file cannot be read.
+    """
     try:
         digest = sha256(content(file)).hexdigest()
     except IntakeError:
@@ -125,7 +132,7 @@ def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:
 
 
 def _packed(written: dict[str, str]) -> bytes:
-    """Return a zip of these files; names that are not ASCII are marked as UTF-8."""
+    """Return a zip of these files as bytes. Names that are not ASCII are marked as UTF-8."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in written.items():

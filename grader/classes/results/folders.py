@@ -1,4 +1,4 @@
-"""Writes the autograded/ and feedback/ folders in nbgrader's layout, each file in one atomic step."""
+"""Writes the folders autograded/ and feedback/ in nbgrader's layout. Each file is written in one atomic step."""
 
 import errno
 import json
@@ -28,10 +28,16 @@ def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
 def write_autograded(
     root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
 ) -> Path:
-    """Write <student>/<assignment>/<assignment>.ipynb and nbgrader's timestamp.txt; return the notebook's path.
+    """Write <student>/<assignment>/<assignment>.ipynb and nbgrader's timestamp.txt. Return the notebook's path.
 
-    `root` is the autograded folder; the timestamp is read as UTC if it has no time zone. Raise StudentNameError if the
-    name cannot be a folder, or if the file system takes it for another student's; RecordError if it cannot be written.
+    Args:
+        root: the autograded folder.
+        timestamp: the time of submission, UTC if it has no time zone; None if it is unknown.
+
+    Raises:
+        StudentNameError: the student's name cannot be a folder, or the file system cannot
+            distinguish it from another student's name.
+        RecordError: a file cannot be written.
     """
     folder = _make_folder(root, student, assignment)
     # On one line: with indentation json takes twenty times as long, and nobody reads the file.
@@ -71,16 +77,16 @@ def write_feedback(root: Path, student: str, assignment: str, page: str | bytes,
     """Write <student>/<assignment>/<assignment>.html, or with another suffix, and return its path.
 
     Raises:
-        the same exceptions as `write_autograded`.
+        StudentNameError, RecordError: as for `write_autograded`.
     """
     return write_file(_make_folder(root, student, assignment) / f"{assignment}.{suffix}", page)
 
 
 def unreadable_notebook(message: str) -> NotebookNode:
-    """Make a notebook that shows why a submission could not be read.
+    """Return a notebook that shows why a submission could not be read.
 
-    It goes into autograded/ in the place of the executed notebook: formgrader lists only submissions with a
-    notebook.
+    It replaces the executed notebook in autograded/, because formgrader lists only submissions with
+    a notebook.
     """
     # The message is an output: it may quote the submitted file, and formgrader escapes outputs, not Markdown.
     output = nbformat.v4.new_output("stream", name="stdout", text=f"{message}\n")
@@ -90,7 +96,11 @@ def unreadable_notebook(message: str) -> NotebookNode:
 
 
 def _make_folder(root: Path, student: str, assignment: str) -> Path:
-    """Make <root>/<student>/<assignment>, and delete what killed runs left half done; raise as `write_autograded`."""
+    """Create <root>/<student>/<assignment>, delete files that killed runs left incomplete, and return the folder.
+
+    Raises:
+        StudentNameError, RecordError: as for `write_autograded`.
+    """
     for name, problem in ((student, name_problem(student)), (assignment, part_problem(assignment or "."))):
         if problem:
             raise StudentNameError(
@@ -119,16 +129,20 @@ def _make_folder(root: Path, student: str, assignment: str) -> Path:
 
 
 def _because(path: Path, error: Exception, otherwise: str) -> str:
-    """Return a message that says why a file cannot be written, and what to do."""
+    """Return a message with the reason why a file cannot be written, and the next step.
+
+    Args:
+        otherwise: the next step, unless the disk is full.
+    """
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     return f"{path}: {getattr(error, 'strerror', None) or error}. {'Make room on its disk' if full else otherwise}"
 
 
 @cache
 def _tells_names_apart(root: Path) -> bool:
-    """Return True if the file system keeps two names apart that differ only in case or Unicode normalisation.
+    """Return True if the file system distinguishes names that differ only in case or Unicode normalisation.
 
-    macOS and Windows usually take them for one name.
+    macOS and Windows usually treat such names as the same.
     """
     with tempfile.TemporaryDirectory(prefix=".Probé", dir=root) as probe:
         name = Path(probe).name
@@ -138,7 +152,11 @@ def _tells_names_apart(root: Path) -> bool:
 
 
 def write_file(path: Path, content: str | bytes) -> Path:
-    """Write a file in one atomic step, readable for everybody; return its path, or raise RecordError."""
+    """Write a file that everybody can read, in one atomic step, and return its path.
+
+    Raises:
+        RecordError: the file cannot be written.
+    """
     try:
         # A lone surrogate in a student's output cannot be encoded.
         data = content.encode("utf-8", "replace") if isinstance(content, str) else content

@@ -2,9 +2,10 @@
 
 The pages are the feedback page of a gradebook entry, worked solutions and mark schemes.
 
-The last line of a feedback page is a comment with a digest of what the page was made from. A rerun compares it, and
-makes a page again only if the entry has changed (a person may have given points or a comment), or a worked
-solution, or the code that makes pages, or if the file is cut off or another.
+The last line of a feedback page is a comment with a digest of everything that the page was made
+from. A rerun compares this digest. It makes the page again only in these cases: the entry has
+changed (a person may have given points or a comment), a worked solution has changed, the code that
+makes pages has changed, or the file is incomplete or another file.
 
 A student reads the worked solution of an exercise on the page, once it has full points. An
 instructor reads the mark scheme of a question in formgrader, below the student's text. After the
@@ -52,11 +53,14 @@ class Worked:
     answers: Mapping[str, str] = field(default_factory=dict)  # by exercise
     schemes: Mapping[str, str] = field(default_factory=dict)  # Markdown, by question
     thoughts: Sequence[tuple[str, str]] = ()  # the questions for thought, each with our answer
-    predictions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # what stands in each, by its name
+    predictions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # prediction → line → value
 
 
 def worked(assignment: str) -> Worked:
-    """Return the solutions in the solution notebook; nothing without it, as on a learning platform."""
+    """Return the parts of the solution notebook that pages show.
+
+    All parts are empty if the notebook does not exist, as on a learning platform.
+    """
     try:
         path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
         return _read(path, path.stat().st_mtime_ns)
@@ -65,9 +69,9 @@ def worked(assignment: str) -> Worked:
 
 
 def with_mark_schemes(notebook: NotebookNode, assignment: str) -> NotebookNode:
-    """Add to each text of an executed notebook the mark scheme of its question; change the notebook itself.
+    """Add the mark scheme of each question to its text in an executed notebook, in place. Return the notebook.
 
-    The notebook is for formgrader: feedback pages are not made from it.
+    The notebook is for formgrader. Feedback pages are not made from it.
     """
     schemes = worked(assignment).schemes
     for cell in notebook.cells:
@@ -79,7 +83,7 @@ def with_mark_schemes(notebook: NotebookNode, assignment: str) -> NotebookNode:
 
 @cache
 def _read(path: Path, changed: int) -> Worked:
-    """Read a solution notebook; read it again only after it has changed."""
+    """Read a solution notebook. The argument `changed` makes the cache read it again only after a change."""
     answers, schemes, found, predictions = {}, {}, [], {}
     for cell in nbformat.read(path, as_version=4).cells:
         if role(cell.id) is Role.ANSWER:
@@ -95,7 +99,7 @@ def _read(path: Path, changed: int) -> Worked:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedAnswers:
-    """The code of one submission: its answers by exercise, and the cells that the student added, in their order."""
+    """The code of one submission: its answers by exercise, and the student-added cells in their order."""
 
     student: str
     answers: dict[str, str]
@@ -104,7 +108,10 @@ class RecordedAnswers:
 
 
 def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Iterator[RecordedAnswers | str]:
-    """Yield the code of each graded submission in autograded/, or the student's id if its notebook cannot be read."""
+    """Yield the code of each graded submission in autograded/.
+
+    If a notebook cannot be read, yield the student's id instead.
+    """
     for entry in entries:
         if entry.grade.status == "graded":
             student = entry.student.id
@@ -112,7 +119,7 @@ def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Ite
 
 
 def read_answers(student: str, path: Path) -> RecordedAnswers | None:
-    """Read the code of an executed notebook, or return None if the file is missing or is not a notebook."""
+    """Return the code in an executed notebook, or None if the file is missing or is not a notebook."""
     try:
         if path.stat().st_size > 2 * MAX_BYTES:
             return None
@@ -131,7 +138,7 @@ def read_answers(student: str, path: Path) -> RecordedAnswers | None:
 def class_predictions(autograded: Path, entries: Sequence[GradebookEntry]) -> dict[str, list[PredictedLine]]:
     """Count the values that the class filled into its predictions, by assignment.
 
-    A notebook that cannot be read counts as empty.
+    A notebook that cannot be read is left out.
     """
     found = {}
     for assignment in {entry.assignment: None for entry in entries}:
@@ -142,9 +149,10 @@ def class_predictions(autograded: Path, entries: Sequence[GradebookEntry]) -> di
 
 
 def page_of(entry: GradebookEntry, notebook: Path) -> str:
-    """Return the feedback page of an entry with its whole grade: also solutions of what was passed, and answers.
+    """Return the feedback page of an entry that has its whole grade.
 
-    The student's answers are those of the executed notebook; if that cannot be read, the page shows none.
+    The page includes worked solutions of passed exercises and the student's answers in the executed
+    notebook. If the notebook cannot be read, the page shows no answers.
     """
     read = read_answers(entry.student.id, notebook)
     solutions, answers = worked(entry.assignment).answers, read.answers if read else {}
@@ -154,13 +162,13 @@ def page_of(entry: GradebookEntry, notebook: Path) -> str:
 def _thoughts(entry: GradebookEntry) -> Sequence[tuple[str, str]]:
     """Return the questions for thought with the lesson's answers, once the due date has passed.
 
-    Before it, and if there is no due date, return nothing.
+    Before the due date, and if there is no due date, return an empty tuple.
     """
     return worked(entry.assignment).thoughts if entry.due is not None and entry.due <= datetime.now(UTC) else ()
 
 
 def is_current(page: Path, entry: GradebookEntry) -> bool:
-    """Return True if a file is the page of this entry; its grade may be without checks."""
+    """Return True if a file is the present page of an entry. The entry's grade may lack its checks."""
     wanted = _last_line(entry).encode()
     try:
         with page.open("rb") as file:
@@ -171,7 +179,7 @@ def is_current(page: Path, entry: GradebookEntry) -> bool:
 
 
 def _last_line(entry: GradebookEntry) -> str:
-    """Return the comment that ends the page of an entry."""
+    """Return the comment with a digest that ends the page of an entry."""
     reduced = replace(entry, grade=without_checks(entry.grade))
     solutions = worked(entry.assignment).answers
     digest = sha256(
@@ -182,7 +190,7 @@ def _last_line(entry: GradebookEntry) -> str:
 
 @cache
 def _page_code_digest() -> str:
-    """Return a digest of the code, templates and styles that make the feedback page."""
+    """Return a digest of the code, templates and styles that make feedback pages."""
     digest = sha256()
     for file in sorted((Path(grader.__file__).parent / "report").rglob("*")):
         if file.suffix in (".py", ".j2", ".css"):

@@ -1,8 +1,9 @@
 """Writes each grade into the files and the gradebook, in an order that survives a killed run.
 
-The order: the executed notebook, the gradebook, the feedback page. A run that is killed before it wrote the
-gradebook grades this one submission again; a run that is killed later is completed by the next run. The page
-comes last, because it shows what the gradebook says: the points and comments that people gave, too.
+The order is: the executed notebook, the gradebook, the feedback page. If a run is killed before it
+has written the gradebook, the next run grades this one submission again. If it is killed later, the
+next run writes the rest. The page is last, because it shows the gradebook's values, including the
+points and comments that people gave.
 """
 
 import os
@@ -40,9 +41,10 @@ MOST_BYTES = 200  # `submitted_at` reads no more than these of timestamp.txt
 
 
 class ResultsWriter:
-    """Writes everything that belongs to a grade, into autograded/ and feedback/ of a folder and the gradebook.
+    """Writes all results of a grade: into autograded/ and feedback/ of a folder, and into the gradebook.
 
-    `html` is a folder that gets a second copy of each feedback page; None for no copy.
+    Args:
+        html: a folder that gets a second copy of each feedback page; None for no copy.
     """
 
     def __init__(self, folder: Path, html: Path | None, gradebook: GradeWriter) -> None:
@@ -53,9 +55,9 @@ class ResultsWriter:
         self._unconfirmed: dict[tuple[str, str], Recorded] = {}
 
     def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
-        """Return the recorded grade, without checks, if key and executed notebook are unchanged; else None.
+        """Return the recorded grade without checks, or None if the key or the executed notebook has changed.
 
-        Remember it until `record` is called with the grade.
+        The grade is remembered until `record` is called with it.
         """
         self.forget(file)
         recorded = self._gradebook.recorded(file.student, file.assignment, key)
@@ -65,15 +67,21 @@ class ResultsWriter:
         return recorded.grade
 
     def forget(self, file: SubmissionFile) -> None:
-        """Remove a submission from the memory of `recorded`, because its grade was not recorded."""
+        """Forget the grade that `recorded` has returned for a submission.
+
+        Call it if the grade is not passed to `record`.
+        """
         self._unconfirmed.pop((file.student, file.assignment), None)
 
     def record(self, job: Job, graded: Graded) -> bool:
         """Write one grade into files and gradebook. If `recorded` returned it, write only the missing or changed parts.
 
-        Return whether it is in the gradebook: a grade for an unknown assignment is not. Raise StudentNameError if the
-        student's name cannot be recorded: the next grade can be; RecordError if a file or the gradebook cannot be
-        written.
+        Returns:
+            True if the grade is in the gradebook. A grade for an unknown assignment is not written.
+
+        Raises:
+            StudentNameError: the student's name cannot be recorded; the next grade can be recorded.
+            RecordError: a file or the gradebook cannot be written.
         """
         grade, file = graded.grade, job.file
         if grade.assignment not in lessons():
@@ -93,16 +101,16 @@ class ResultsWriter:
         return True
 
     def line(self, graded: Graded) -> str:
-        """Return the JSON line of a grade; after `record`, also of one that was graded by an earlier run."""
+        """Return the JSON line of a grade. After `record`, this also works for a grade from an earlier run."""
         grade = graded.grade
         if not graded.recorded:
             return to_json(grade)
         return self._gradebook.line(grade.student, grade.assignment) or to_json(grade)
 
     def _write_notebook(self, graded: Graded, came_in: Handover) -> None:
-        """Write the executed notebook, or for an unreadable submission a notebook with the reason.
+        """Write the executed notebook, or for an unreadable submission a notebook that shows the reason.
 
-        After a fault of the grader the earlier version's notebook stays.
+        After a grader error, the notebook of the earlier submission stays.
         """
         grade, notebook = graded.grade, graded.notebook
         if grade.status == "unreadable":
@@ -114,7 +122,10 @@ class ResultsWriter:
         write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
 
     def _keep_exchange_secret(self, file: SubmissionFile) -> None:
-        """Copy the secret that nbgrader's exchange put next to a submission; `nbgrader release_feedback` needs it."""
+        """Copy the secret that nbgrader's exchange put next to a submission.
+
+        `nbgrader release_feedback` needs the secret next to the results.
+        """
         beside = replace(file, parts=(*file.parts[:-1], EXCHANGE_SECRET))
         with suppress(IntakeError):
             secret = b"" if file.member else read_file(beside)
@@ -124,7 +135,11 @@ class ResultsWriter:
                     write_file(path, secret)
 
     def _write_pages(self, entry: GradebookEntry, *, anew: bool) -> None:
-        """Write the feedback page into each folder where it is missing or out of date, or into all folders."""
+        """Write the feedback page into each folder in which it is missing or out of date.
+
+        Args:
+            anew: write it into all folders.
+        """
         student, assignment = entry.student.id, entry.assignment
         roots = [
             root
@@ -142,15 +157,16 @@ class ResultsWriter:
 
 
 def handover(file: SubmissionFile) -> Handover:
-    """Return who submitted, and when, as far as the file and the learning platform show it."""
+    """Return the student and the time of a submission, as far as the file and the platform show them."""
     submitted = None if file.member else submitted_at(file.path)
     return Handover(student=student_of(file), submitted=submitted, late=file.late)
 
 
 def submitted_at(notebook: Path) -> datetime | None:
-    """Return the time in nbgrader's timestamp.txt next to a submitted notebook; None without a valid time.
+    """Return the time in nbgrader's timestamp.txt next to a submitted notebook, or None without a valid time.
 
-    A student may have written the file: a link is not followed, and only the file's first bytes are read.
+    A student may have written the file, so a link is not followed, and only the file's first bytes
+    are read.
     """
     try:
         # O_NONBLOCK: opening a FIFO would wait for ever.
@@ -175,6 +191,6 @@ def student_of(file: SubmissionFile) -> Student:
 
 
 def file_digest(path: Path) -> str:
-    """Return a digest of a file; "" if it cannot be read."""
+    """Return the SHA-256 digest of a file, or "" if the file cannot be read."""
     content = file_content(path)
     return "" if content is None else sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""Run jobs on the workers of a Dask cluster."""
+"""Runs jobs on the workers of a Dask cluster."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
 
 
 class NoCluster(Complaint):
-    """The cluster cannot be used; the message names the next step."""
+    """The cluster cannot be used. The message names the next step."""
 
 
 @contextmanager
@@ -32,11 +32,12 @@ def cluster_workers(
     """Connect to the Dask scheduler at this address, and use its workers as long as the context is open.
 
     Args:
-        device: "cpu"; "cuda", with which each job asks Dask for the resource GPU; or "auto": "cuda" if any
-            worker offers that resource, else "cpu".
+        device: "cpu"; "cuda", with which each job asks Dask for the resource GPU; or "auto", which
+            means "cuda" if any worker offers that resource, otherwise "cpu".
         grade: grades a job on a worker.
-        trainings: files of recorded trainings, which every worker gets, also one that comes later.
-        say: gets a line about a worker that cannot grade, and about what the run waits for.
+        trainings: files with recorded training runs for every worker, including workers that join
+            later.
+        say: called with a message about a worker that cannot grade, or about the reason for a wait.
 
     Raises:
         NoCluster: dask.distributed is not installed, or no scheduler answers.
@@ -66,9 +67,10 @@ def cluster_workers(
 
 
 def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
-    """Connect to a scheduler, and give every worker the files of recorded trainings.
+    """Connect to a scheduler, and send the files with recorded training runs to every worker.
 
-    Raises: the same errors as `cluster_workers`.
+    Raises:
+        NoCluster: as for `cluster_workers`.
     """
     try:
         from distributed import Client
@@ -104,7 +106,7 @@ def this_worker() -> str:
 
 
 class _Cluster:
-    """The workers of a cluster: those that can grade, the number of their jobs, and when to report a wait."""
+    """The state of a cluster: which workers can grade, how many jobs they may have, when to report a wait."""
 
     def __init__(self, client: Any, say: Callable[[str], None]) -> None:
         self._client, self._say = client, say
@@ -113,9 +115,9 @@ class _Cluster:
         self._jobs, self._counted_at = 2, -COUNT_SECONDS
 
     def ahead(self) -> int:
-        """Return the number of jobs that the workers may have at a time.
+        """Return the number of jobs that the workers may have at a time, which is two for each thread.
 
-        It is two for each thread. The threads were counted at most COUNT_SECONDS ago.
+        The threads are counted again every COUNT_SECONDS.
         """
         if time.monotonic() - self._counted_at >= COUNT_SECONDS:
             # Without a connection the number stays as it was: the jobs' futures report the lost connection.
@@ -125,27 +127,28 @@ class _Cluster:
         return self._jobs
 
     def avoid(self, unfit: UnfitWorker) -> bool:
-        """Give a worker no further job, and report the reason once; return True if another worker is available."""
+        """Give a worker no further job, and report the reason once. Return True if another worker can grade."""
         if unfit.worker and unfit.worker not in self._unfit:
             self._unfit.add(unfit.worker)
             self._say(f"{unfit.worker} grades nothing here. {unfit.message}")
         return bool(unfit.worker and self._fit())
 
     def chosen(self) -> dict[str, list[str]]:
-        """Return the option that sends a job only to fit workers; no option as long as all workers are fit."""
+        """Return the option that limits a job to the workers that can grade, or no option if all workers can."""
         return {"workers": self._fit()} if self._unfit else {}
 
     def _fit(self) -> list[str]:
         return [one for one in self._client.scheduler_info(n_workers=-1)["workers"] if one not in self._unfit]
 
     def still_waiting(self, seconds: float) -> None:
-        """Log the reason for a wait, after a minute and then each time that the wait has doubled.
+        """Report the reason for a wait after FIRST_WORD seconds, and then each time that the wait has doubled.
 
         Args:
-            seconds: since a job last ended.
+            seconds: the seconds since a job last ended.
 
         Raises:
-            WorkersLost: no job has ended for LONGEST_WITHOUT seconds and there is no worker now, or for LONGEST_JOB.
+            WorkersLost: no job has ended for LONGEST_WITHOUT seconds and there is no worker now, or
+                no job has ended for LONGEST_JOB seconds.
         """
         try:
             workers = len(self._client.scheduler_info(n_workers=-1)["workers"])

@@ -1,4 +1,4 @@
-"""Grade a class of submissions side by side, and yield each grade as soon as it is made."""
+"""Grades a class of submissions side by side, and yields each grade as soon as it is made."""
 
 import time
 from collections import deque
@@ -27,14 +27,14 @@ def grade_class(
     """Grade a class, and yield each submission's job and grade once. Only a few jobs are in memory at a time.
 
     Args:
-        recorded: takes a submission and the key of its grade, and returns the grade that an earlier run
-            recorded. It returns None if none was recorded under this key, or if the executed notebook has
-            changed or is missing.
-        look_again: the seconds after which to ask `files` again while jobs run, where more of them may arrive: an
-            iterator that ended may then go on. None if the class is complete.
+        recorded: called with a submission and the key of its grade. It returns the grade that an
+            earlier run recorded under this key. It returns None if there is no such grade, or if
+            the executed notebook has changed or is missing.
+        look_again: the seconds after which `files` is asked for more submissions while jobs run.
+            Even if the iterator has ended, it may then yield again. None if the class is complete.
 
     Raises:
-        WorkersLost: the cluster's scheduler is gone; the grades that were yielded are valid.
+        WorkersLost: the cluster's scheduler is gone. All grades that were yielded are valid.
     """
     make_job = JobMaker(course)
     remaining = iter(files)
@@ -61,9 +61,9 @@ def grade_class(
 
 
 def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Graded]) -> tuple[Job, Graded]:
-    """Grade one submission in this process, without a look at recorded grades; an error becomes a fault.
+    """Grade one submission in this process, without looking for a recorded grade. An error becomes a fault.
 
-    One that this machine had too little time for is graded again.
+    If this machine had too little CPU time for the submission, it is graded again.
     """
     job = parsed(JobMaker(course)(file))
     try:
@@ -75,7 +75,7 @@ def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Grade
 class _Queue:
     """The jobs that workers have, and the suspects.
 
-    Suspects are jobs that lost their worker, or got too little time. Each of them runs again
+    Suspects are jobs that lost their worker, or got too little CPU time. Each suspect runs again
     while no other job runs.
     """
 
@@ -89,7 +89,7 @@ class _Queue:
         self.finished = False
 
     def has_room(self) -> bool:
-        """Return True if to hand out a new job now: no job is a suspect, and the workers have too few."""
+        """Return True if a new job may start now: there is no suspect, and the workers have fewer jobs than allowed."""
         return not self._suspects and len(self._waiting) < self._workers.ahead()
 
     def is_empty(self) -> bool:
@@ -102,7 +102,7 @@ class _Queue:
             self.submit(self._suspects.popleft())
 
     def submit(self, job: Job) -> None:
-        """Hand a job to a worker; start the workers if none run."""
+        """Hand a job to a worker. Start the workers if no worker is running."""
         self._executor = self._executor or self._workers.start()
         try:
             future = self._executor.submit(self._workers.grade, job)
@@ -112,12 +112,19 @@ class _Queue:
         self._waiting[future] = job
 
     def done(self, look_again: float | None = None) -> Iterator[tuple[Job, Graded]]:
-        """Yield each job that ended and its grade; wait for at least one, or `look_again` seconds where there is room.
+        """Yield each finished job with its grade. Wait until at least one job has ended.
 
-        A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does a job
-        that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld. A worker that cannot grade
-        gets no further job, and another one gets the job, if there is one. Raise WorkersLost if the cluster's scheduler
-        is gone, or if no worker does anything.
+        A job whose worker died becomes a suspect instead. After ATTEMPTS attempts, its grade is a
+        fault. A job that timed out for lack of CPU time also becomes a suspect. After ATTEMPTS
+        attempts, its grade is withheld. A worker that cannot grade gets no further job, and another
+        worker gets its job, if there is one.
+
+        Args:
+            look_again: if a new job may start, the seconds after which to stop waiting; None to
+                wait on.
+
+        Raises:
+            WorkersLost: the cluster's scheduler is gone, or no worker does anything.
         """
         began = time.monotonic()
         seconds = look_again if look_again is not None and self.has_room() else LOOK_SECONDS
@@ -146,14 +153,18 @@ class _Queue:
             yield job, unless_starved(graded)
 
     def close(self) -> None:
-        """End the workers: wait for them if `finished` is set, else end them in the middle of their jobs."""
+        """End the workers. Wait for their jobs if `finished` is True, otherwise stop the workers at once."""
         if self._executor is not None:
             with suppress(RuntimeError, OSError):  # a cluster may be gone already
                 self._executor.shutdown(wait=self.finished)
 
 
 def _error(future: Future) -> BaseException | None:
-    """Return the error with which a job ended; raise WorkersLost if the cluster's scheduler is gone."""
+    """Return the error with which a job ended, or None if it ended without an error.
+
+    Raises:
+        WorkersLost: the cluster's scheduler is gone.
+    """
     try:
         return future.exception()
     except CancelledError as error:
@@ -164,12 +175,12 @@ def _error(future: Future) -> BaseException | None:
 
 
 def _lost(job: Job, error: BaseException) -> Graded:
-    """Make the result of a job whose worker died or raised an error: a grade with the status "fault"."""
+    """Return the grade of a job whose worker died or raised an error. Its status is "fault"."""
     why = str(error) if isinstance(error, UnfitWorker) else f"{type(error).__name__}: {error}"
     return _withheld(job, fault(f"a worker could not grade it ({why}). Run this again."))
 
 
 def _withheld(job: Job, problem: Problem) -> Graded:
-    """Make the grade without verdicts of a job with this problem."""
+    """Return a grade without verdicts for a job that could not be graded because of this problem."""
     file, settings = job.file, job.settings
     return Graded(grade=withheld(file, problem, max_score(file.assignment), settings.tier, settings.device))

@@ -1,8 +1,9 @@
-"""A job, which holds all that a worker needs to grade a submission, and `Workers`, the interface to whatever runs jobs.
+"""A job, which contains everything that a worker needs to grade a submission, and `Workers`, which runs jobs.
 
-The coordinator, the process that hands out jobs, shares no file with the worker, but the worker has the same
-version of the grader installed. A job holds the submission, the student notebook in which it is rebuilt, the
-course secret, and the key under which a rerun finds the grade, a digest of all that the grade depends on.
+The coordinator is the process that hands out jobs. It shares no files with the workers, but each
+worker has the same version of the grader installed. A job contains the submission, the student
+notebook in which the submission is rebuilt, the course secret, and the key of the grade. The key is
+a digest of everything that the grade depends on; a rerun finds the grade by its key.
 """
 
 import platform
@@ -25,14 +26,14 @@ from grader.submission.notebook import parse
 
 
 class WorkersLost(Exception):
-    """The workers are gone, or do nothing; the message names the next step."""
+    """The workers are gone, or do nothing. The message names the next step."""
 
 
 class UnfitWorker(Exception):
-    """A worker cannot grade: another version, a tier that it does not reach, lessons that it cannot read."""
+    """A worker cannot grade: it has another version, does not reach the tier, or cannot read its lessons."""
 
     def __init__(self, message: str, worker: str = "") -> None:
-        """Take the reason, and which worker of a cluster it is."""
+        """Make the error from its reason and the address of the worker, "" outside a cluster."""
         super().__init__(message, worker)
         self.message, self.worker = message, worker
 
@@ -42,7 +43,7 @@ class UnfitWorker(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """The functions that start what runs jobs, and use it."""
+    """The functions that start and use an executor of jobs."""
 
     start: Callable[[], Executor]  # starts an executor; called again after a worker died and broke it
     grade: Callable[..., Any]  # grades a job: takes a Job, returns a Graded
@@ -52,7 +53,7 @@ class Workers:
     avoid: Callable[[UnfitWorker], bool] = lambda unfit: False
     # Called now and then while no job ends, with the seconds since the last one did. May raise WorkersLost.
     still_waiting: Callable[[float], None] = lambda seconds: None
-    device: str = ""  # set for a cluster alone: cpu or cuda, never auto
+    device: str = ""  # only for a cluster: cpu or cuda, never auto
     note: str = ""  # a remark to print before grading starts
 
 
@@ -74,12 +75,22 @@ PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermil
 
 
 def grade_key(submission_sha256: str, *others: str) -> str:
-    """Join a submission's digest and a digest of `others`, all else that a grade depends on, into its key."""
+    """Return the key of a grade: a submission's digest, joined with a digest of `others`.
+
+    Args:
+        others: all other texts that the grade depends on.
+    """
     return f"{submission_sha256}-{sha256(chr(31).join(others).encode()).hexdigest()}"
 
 
 def code_digest(released: bytes) -> str:
-    """Return a digest of the grader, lessons, reference code and packages here, and of a student notebook's bytes."""
+    """Return a digest of all code that a grade depends on, and of a student notebook.
+
+    The code is the grader, the lessons, the reference code and the packages on this machine.
+
+    Args:
+        released: the bytes of the student notebook.
+    """
     return sha256(_installed_code(own_lessons()).encode() + released).hexdigest()
 
 
@@ -100,7 +111,7 @@ def _installed_code(lessons: Path | None) -> str:
 
 
 def source_digest(*folders: Path) -> str:
-    """Return a digest of all source code that a grade depends on, file by file; of grader/, attention/ and lessons/."""
+    """Return a digest of all modules below these folders that a grade depends on."""
     digest = sha256()
     for folder in folders:
         for file in graded_sources(folder):
@@ -109,7 +120,7 @@ def source_digest(*folders: Path) -> str:
 
 
 def graded_sources(package: Path) -> Iterator[Path]:
-    """Yield the modules of a package that a grade depends on: all but those in NOT_IN_A_GRADE."""
+    """Yield the modules of a package that a grade depends on: all modules except those in NOT_IN_A_GRADE."""
     for file in sorted(package.rglob("*.py")):
         if file.relative_to(package).parts[0] not in NOT_IN_A_GRADE:
             yield file
@@ -126,7 +137,7 @@ class Course:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A submission, and everything that is needed to grade it."""
+    """A submission, and everything else that is needed to grade it."""
 
     file: SubmissionFile
     key: str  # under which a rerun finds the grade: a digest of all that the grade depends on
@@ -139,7 +150,7 @@ class Job:
 
 
 class JobMaker:
-    """Reads submissions and makes jobs of them."""
+    """Reads submissions and makes a job for each of them."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
@@ -148,7 +159,7 @@ class JobMaker:
     def __call__(self, file: SubmissionFile) -> Job:
         """Read a submission without parsing it, compute the key of its grade, and return the job.
 
-        If the file cannot be read, the job's `file.problem` says why.
+        If the file cannot be read, the job's `file.problem` states the reason.
         """
         raw = b""
         try:
@@ -164,7 +175,10 @@ class JobMaker:
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 
     def _of_assignment(self, assignment: str) -> tuple[bytes, str]:
-        """Return an assignment's compressed student notebook, and its code digest; compute each once."""
+        """Return the compressed student notebook of an assignment, and the digest of the code that grades it.
+
+        Both are computed only once for each assignment.
+        """
         if assignment not in self._released:
             path = notebook_path(self._course.root, assignment)
             raw = path.read_bytes() if path.is_file() else b""  # an unknown assignment has none
@@ -173,7 +187,10 @@ class JobMaker:
 
 
 def parsed(job: Job) -> Job:
-    """Copy a job, with its content parsed into `file.submission`, or the reason why not in `file.problem`."""
+    """Return a copy of a job whose content is parsed into `file.submission`.
+
+    If the content cannot be parsed, `file.problem` states the reason.
+    """
     file = job.file
     if not file.problem:
         try:

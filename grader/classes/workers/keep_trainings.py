@@ -1,4 +1,4 @@
-"""A plugin for Dask workers, which keep the trainings that the coordinator has run."""
+"""A plugin for Dask workers that stores the training runs that the coordinator has recorded."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,7 +10,7 @@ from grader.course.trainings.recorded import keep
 
 
 class KeepTrainings(WorkerPlugin):
-    """Gives a worker files of recorded trainings."""
+    """Sends the files with recorded training runs to a worker."""
 
     name = "attention-course-trainings"
 
@@ -18,6 +18,6 @@ class KeepTrainings(WorkerPlugin):
         self._files = files
 
     def setup(self, worker: Any) -> None:
-        """Write the files. A worker that cannot keep them runs the trainings itself, with the first job."""
+        """Write the files. A worker that cannot write them runs the training itself, with its first job."""
         with suppress(OSError):
             keep(self._files)

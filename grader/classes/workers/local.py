@@ -1,6 +1,7 @@
-"""Run jobs in this process, or in worker processes of this machine that share one fork server.
+"""Runs jobs in this process, or in worker processes of this machine that share one fork server.
 
-Each thread that grades has a fork server, which is started on first use or shared.
+A fork server is a process that starts a sandbox for each submission. Each thread that grades has a
+fork server, which it starts on first use, or which it shares with other processes.
 """
 
 import atexit
@@ -28,17 +29,17 @@ _servers: dict[int, Server] = {}
 
 
 def share_server(control: socket.socket, tier: str, device: str) -> None:
-    """Let this thread use a fork server of another process; `control` is a socket on which it takes requests."""
+    """Let this thread use a fork server of another process. `control` is a socket for requests to it."""
     _servers[threading.get_ident()] = Server(isolation=tier, device=device, shared=SharedServer(control))
 
 
 def use_server(server: ServerProcess) -> None:
-    """Let this thread use a fork server that was started early; the first submission waits until it is ready."""
+    """Let this thread use a fork server that was started early. The first submission waits until it is ready."""
     _servers[threading.get_ident()] = Server(isolation=server.tier, device=server.device, shared=server)
 
 
 def thread_server(tier: str, device: str) -> Server:
-    """Return this thread's fork server; start a new one if it has none with this tier and device."""
+    """Return this thread's fork server. Start a new one if the thread has none with this tier and device."""
     import torch
 
     torch.set_num_threads(1)  # other jobs use the other cores
@@ -53,7 +54,7 @@ def thread_server(tier: str, device: str) -> Server:
 
 @atexit.register
 def close_servers() -> None:
-    """End the fork servers that this process started, and its connections to shared ones."""
+    """End the fork servers that this process started, and close its connections to shared fork servers."""
     while _servers:
         _servers.popitem()[1].close()
 
@@ -63,7 +64,10 @@ WORKER_BYTES = Limits().memory_bytes + (1 << 30)
 
 
 def default_jobs(submissions: int) -> int:
-    """Return how many jobs to run side by side: one per core, as fit in memory, at most one per submission, or 1."""
+    """Return the number of jobs to run side by side.
+
+    It is the number of cores, limited by the memory and the number of submissions, and at least 1.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
 
@@ -72,15 +76,15 @@ def default_jobs(submissions: int) -> int:
 def local_workers(
     jobs: int, tier: str, device: str, grade: Callable[..., Any], server: ServerProcess | None = None
 ) -> Iterator[Workers]:
-    """Use this process if `jobs` is 1, else worker processes that share one fork server.
+    """Use this process if `jobs` is 1, otherwise worker processes that share one fork server.
 
-    The context ends the workers that were never used.
+    When the context ends, it ends workers that were started early and never used.
 
     Args:
-        jobs: how many jobs run side by side.
-        server: a fork server that is already started. The first executor uses it, if it has this tier and
-            device; else it is closed at once. A caller that passes a server must not have started threads or
-            used torch before: `warm_up` then forks this process, and the workers need not import anything.
+        jobs: the number of jobs that run side by side.
+        server: a fork server that is already started. The first executor uses it if it has this tier and
+            device; otherwise it is closed at once. A caller that passes a server must not have started threads
+            or used torch before: `warm_up` then forks this process, and the workers need no imports.
     """
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
@@ -89,12 +93,12 @@ def local_workers(
     early_pools: list[_Processes] = []
 
     def make_pool(context: BaseContext) -> _Processes:
-        """Start the worker processes, with the early server if no pool has it yet."""
+        """Start the worker processes, with the early server if no pool uses it yet."""
         server = early_servers.pop() if early_servers else ServerProcess(tier, device, wait=False)
         return _Processes(jobs, server, context)
 
     def warm_up() -> None:
-        """Start the worker processes early, so that they have their imports when the first job comes."""
+        """Start the worker processes early, so that their imports are finished when the first job starts."""
         if jobs > 1 and not early_pools:
             # Only on Linux is it safe to use, after a fork, the modules that were imported before it.
             can_fork = early_servers and sys.platform == "linux"
@@ -145,14 +149,14 @@ class _InThisProcess(Executor):
 
 
 def _forkserver_context() -> BaseContext:
-    """Return a context that forks the workers from another process: this one already runs threads."""
+    """Return a context that forks the workers from a separate process, because this process runs threads."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.classes.workers.worker"])
     return context
 
 
 class _Processes(ProcessPoolExecutor):
-    """Worker processes that share one fork server; `shutdown(wait=False)` kills them in the middle of their jobs."""
+    """Worker processes that share one fork server. `shutdown(wait=False)` kills them in the middle of their jobs."""
 
     def __init__(self, jobs: int, server: ServerProcess, context: BaseContext) -> None:
         self._server, self._ready = server, False
@@ -192,14 +196,14 @@ def _terminate_workers() -> None:
 
 
 def _begin_worker(control: socket.socket, tier: str, device: str) -> None:
-    """Prepare a worker process: it ends with the coordinator, and uses the coordinator's fork server."""
+    """Make a worker process end with the coordinator, and use the coordinator's fork server."""
     _watch_parent()
     share_server(control, tier, device)
     gc.freeze()  # the imported modules are never garbage: the collector need not look through them
 
 
 def _watch_parent() -> None:
-    """Make this worker, and with it its sandboxes, end when the coordinator ends, even if it is killed."""
+    """Make this worker and its sandboxes end when the coordinator ends, even if the coordinator is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator handles Ctrl-C, and ends the workers
     coordinator = parent_process()
     if coordinator is None:

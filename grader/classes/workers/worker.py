@@ -1,8 +1,8 @@
-"""Grade one job in this process, which is a worker or the coordinator itself, on a CPU core that is reserved for it.
+"""Grades one job in this process, a worker or the coordinator itself, on a CPU core reserved for the job.
 
-The grader and its sandbox take turns about a hundred times in a submission. The sandbox runs on the core of the
-thread that grades: on one core, both find their data in its cache, and neither waits until another core leaves
-its idle state.
+The grader and its sandbox take turns about a hundred times in a submission. The sandbox runs on the
+same core as the thread that grades. So both find their data in the core's cache, and neither waits
+until another core leaves its idle state.
 """
 
 import os
@@ -26,14 +26,15 @@ from grader.paths import own_lessons
 
 
 class OtherVersion(Exception):
-    """This worker's grader is not the coordinator's, and would give other grades."""
+    """This worker's grader differs from the coordinator's grader, and would give other grades."""
 
 
 def run(job: Job) -> Graded:
     """Grade a job in this process.
 
-    Raise UnfitWorker if this machine has another version of the grader, course or packages, does not reach the tier of
-    the settings, or cannot read its lessons.
+    Raises:
+        UnfitWorker: this machine has another version of the grader, the course or the packages,
+            does not reach the tier of the settings, or cannot read its lessons.
     """
     file, settings = job.file, job.settings
     try:
@@ -54,22 +55,23 @@ def run(job: Job) -> Graded:
 
 @lru_cache(8)
 def _notebook(released: bytes) -> NotebookNode | None:
-    """Decompress and parse the student notebook of a job; None if the assignment is unknown."""
+    """Return the student notebook that a job contains in compressed form, or None if the assignment is unknown."""
     raw = zlib.decompress(released)
     return nbformat.reads(raw.decode("utf-8"), as_version=4) if raw else None
 
 
 @lru_cache(8)
 def _digest(released: bytes) -> str:
-    """Compute the digest of this machine's code, with the student notebook of a job."""
+    """Return the digest of this machine's code together with the student notebook of a job."""
     return code_digest(zlib.decompress(released))
 
 
 @contextmanager
 def reserve_core() -> Iterator[None]:
-    """Pin this thread, while the context is open, to a core that no other job of this machine has reserved.
+    """Reserve a core for the job, and pin this thread to it until the context ends.
 
-    Do not pin it if all cores are reserved, if only one core is allowed, or if the system cannot pin threads.
+    No other job on this machine gets the same core. The thread is not pinned if all cores are
+    reserved, if only one core is allowed, or if the system cannot pin threads.
     """
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set()
     cores = sorted(allowed, key=_rank) if len(allowed) > 1 else []
@@ -87,9 +89,9 @@ def reserve_core() -> Iterator[None]:
 
 
 def _reserve(core: int) -> tuple[int, socket.socket] | None:
-    """Reserve a core by binding an abstract socket with its name; return None if another job has it.
+    """Reserve a core by binding an abstract socket with its name. Return None if another job has reserved it.
 
-    Closing the socket ends the reservation; the kernel closes it if this process ends.
+    Closing the socket ends the reservation. The kernel closes it if this process ends.
     """
     name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
@@ -102,7 +104,7 @@ def _reserve(core: int) -> tuple[int, socket.socket] | None:
 
 @cache
 def _rank(core: int) -> tuple[bool, int]:
-    """Return the sort key of a core: first hardware threads come before second ones of physical cores."""
+    """Return the sort key of a core: the first hardware thread of each physical core sorts before the others."""
     path = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list")
     siblings = path.read_text() if path.is_file() else ""
     first = siblings.replace("-", ",").partition(",")[0].strip()

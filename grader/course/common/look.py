@@ -1,4 +1,7 @@
-"""A look at an image in pieces that students repair (3.P2 and 6.5): its inputs, and what is asked of it."""
+"""Inputs and probes for a function that looks at the patches of an image, which students repair (3.P2 and 6.5).
+
+A probe is a function that calls the student's code and returns the values to compare.
+"""
 
 from collections.abc import Mapping
 
@@ -10,7 +13,7 @@ from grader.declare.probes import load, pair, purity_and_gradients
 
 
 def draw_patches(sampler: InputSampler, sizes: Sizes) -> Tensor:
-    """Draw patches; the first `empty` of each scene are all zeros."""
+    """Draw patches (..., patches, d_model). In each scene, the first `empty` patches are all zeros."""
     patches = normal("* patches d_model", scale=2.0)(sampler, sizes)
     patches[..., : sizes.get("empty", 0), :] = 0
     return patches
@@ -26,7 +29,7 @@ draw_look_and_direction = and_more(draw_look, direction="* words d_model")  # fo
 
 
 def look_values(look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    """Return what is seen, and the weights, of the student's look through a layer with our weights."""
+    """Return the tokens and the weights that the student's function returns, for a layer with our weights."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     seen, maps = pair(look_at_image(layer, *arguments.values()), ("what is seen", "weights"))
     return {"what is seen": seen, "weights": maps}
@@ -35,7 +38,7 @@ def look_values(look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapp
 def look_conduct(
     look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping, direction: Tensor
 ) -> Mapping[str, Value]:
-    """Report side effects, and the gradients of words, patches and the layer's weights."""
+    """Return side effects, and the gradients with respect to words, patches and the layer's weights."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
 
     def call(**given: Tensor) -> Mapping[str, Tensor]:

@@ -1,4 +1,4 @@
-"""The gradients of a loss of attention weights that students write (1.9 and 6.9)."""
+"""Gradients of a loss of attention weights that students write (1.9 and 6.9)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +13,9 @@ from grader.records import Value
 def gradients_through_softmax(function, arguments: Mapping[str, Any]) -> Mapping[str, Value]:
     """Return side effects of a loss, and its gradients with respect to scores.
 
-    The softmax of the `scores` makes the loss's `weights`. Only through this softmax do all right
-    answers agree: the weights sum to 1, and a loss may use that.
+    The softmax of the argument `scores` gives the weights for the loss. The gradients of two right
+    answers may differ with respect to the weights, because a loss may use that the weights sum to
+    1. They agree with respect to the scores.
     """
 
     def call(scores: Tensor, **others: Any) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""How large the tensors are that a call makes: whether an answer really does without n × n numbers."""
+"""Measures the tensors that a call makes, to find out if an answer really avoids n × n numbers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from torch import Tensor
 
 
 def watch_sizes(call: Callable, *arguments: Any) -> tuple[Any, int]:
-    """Return what a call returns, and how many numbers the largest tensor has that it makes.
+    """Return the result of a call, and the number of elements of the largest tensor that the call makes.
 
-    A tensor counts however it is made: a mask from torch.ones as well as scores from a product.
+    Every kind of tensor counts: a mask from torch.ones as well as scores from a product.
     """
     sizes = [0]
     returned = watch_made(lambda made: sizes.append(made.numel()), call, *arguments)
@@ -18,10 +18,7 @@ def watch_sizes(call: Callable, *arguments: Any) -> tuple[Any, int]:
 
 
 def watch_made(note: Callable[[Tensor], None], call: Callable, *arguments: Any) -> Any:
-    """Call a function and return its result.
-
-    Each tensor that torch returns meanwhile is passed to `note`.
-    """
+    """Call a function and return its result. Pass each tensor that torch returns during the call to `note`."""
 
     class Watching(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -36,11 +33,11 @@ def watch_made(note: Callable[[Tensor], None], call: Callable, *arguments: Any) 
 
 
 def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
-    """Return the result of a call, and the most numbers in its tensors at one time.
+    """Return the result of a call, and the largest number of elements that its tensors have at one time.
 
     The tensors among the arguments do not count. A view counts with the tensor whose memory it
-    shows. Memory counts until its last tensor is gone, so a list of many small tensors counts in
-    full. Gradients are off, because autograd keeps tensors of its own.
+    shares. Memory counts until its last tensor is gone, so a list of many small tensors counts in
+    full. Gradients are off, because autograd keeps additional tensors.
     """
     import weakref
 

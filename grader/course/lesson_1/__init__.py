@@ -1,7 +1,8 @@
-"""Lesson 1, attention from scratch: nine exercises, one module for each group of related ones.
+"""Lesson 1, attention from scratch: nine exercises, one module for each group of related exercises.
 
-In: the right definitions in `attention`. Out: LESSON, which `grader.course.lessons()` validates. What several exercises
-share is in `shared`; how the training of 1.9 is verified is in `verified_pointer`.
+In: the right definitions in `attention`. Out: LESSON, which `grader.course.lessons()` validates.
+`shared` contains functions for several exercises. `verified_pointer` verifies the training run of
+1.9.
 """
 
 from attention.experiments.digit_pointer import Pointer

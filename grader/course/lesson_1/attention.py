@@ -10,7 +10,7 @@ from grader.declare.authoring import CheckSpec, edits, sizes, written_exercise
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """Attention with all its steps, which the mistakes change."""
+    """Return output and weights of attention, computed in single steps that mistakes can change."""
     scores = scaled_scores(query, key)
     weights = torch.softmax(scores, -1)
     return weights @ value, weights

@@ -1,4 +1,4 @@
-"""Exercise 1.8 CrossAttention: queries come from text, keys and values from an image."""
+"""Exercise 1.8 CrossAttention: queries are made from text, keys and values from an image."""
 
 import torch
 from attention.single_head import CrossAttention

@@ -1,4 +1,7 @@
-"""What the layers of 1.7 and 1.8 share: random weights, a probe of their parameters, and mistakes."""
+"""Functions that the layers of 1.7 and 1.8 share: random weights, a probe of their parameters, and mistakes.
+
+A probe is a function that calls the student's code and returns the values to compare.
+"""
 
 from collections.abc import Callable, Mapping
 from math import sqrt
@@ -14,9 +17,10 @@ from grader.declare.authoring import Draw, Inputs, InputSampler, Mistake, Sizes,
 
 
 def projections(**widths: str) -> Draw:
-    """Return a draw of weights by parameter name.
+    """Return a function that draws weights by parameter name.
 
-    For example, W_Q="d_text" gives "W_Q.weight" (d_k, d_text). Both are sizes of the trial.
+    For example, W_Q="d_text" gives "W_Q.weight" of shape (d_k, d_text). Both numbers are sizes of
+    the trial.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
@@ -30,9 +34,13 @@ def projections(**widths: str) -> Draw:
 
 
 def mask_first(draw: Callable[..., Inputs], queries: str, keys: str) -> Callable[..., Inputs]:
-    """Let a function that draws a layer add a mask to the arguments, if the trial gives a kind of `draw_mask`.
+    """Return a function that draws a layer with `draw`, and also draws a mask if the trial names a kind of mask.
 
-    The mask is drawn first: another order of draws would give each submission other hidden inputs than before.
+    The mask is drawn first. Another order would give each submission other hidden inputs than
+    before.
+
+    Args:
+        queries, keys: the names of the two sizes of the mask.
     """
 
     def draw_all(sampler: InputSampler, *, mask: str | None = None, **sizes: Any) -> Inputs:
@@ -45,17 +53,20 @@ def mask_first(draw: Callable[..., Inputs], queries: str, keys: str) -> Callable
 
 
 def draw_layer_sizes(sampler: InputSampler, **sizes: int) -> Inputs:
-    """Return the sizes of a layer as {"sizes": …}; nothing is random."""
+    """Return the sizes of a layer as {"sizes": …}. Nothing is random."""
     return {"sizes": sizes}
 
 
 def layer_parameters(layer_class, sizes: Mapping) -> Mapping[str, Value]:
-    """List the names and shapes of all parameters of a new layer: ["W_K.weight (3, 7)", …]."""
+    """Return the names and shapes of all parameters of a new layer: ["W_K.weight (3, 7)", …]."""
     return {"parameters": list_parameters(layer_class(**sizes))}
 
 
 def _hidden_by(number: float):
-    """Return attention that puts a number in the place of each hidden score, and does no more."""
+    """Return a function for attention that only replaces each hidden score by a number.
+
+    Rows that may attend nowhere get no special treatment.
+    """
 
     def attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         scores = scaled_scores(query, key)
@@ -70,11 +81,12 @@ HIDDEN_OTHERWISE = {"hidden_by_minus_infinity": _hidden_by(-torch.inf), "hidden_
 
 
 def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, other_width: str) -> tuple[Mistake, ...]:
-    """Return the mistakes that a text describes, and those that students make in both layers.
+    """Return the mistakes that a text describes, and the mistakes that students make in both layers.
 
     Args:
-        asks, answers: parameters of `forward`: the tokens of the queries, and those of keys and values.
-        width, other_width: parameters of the class: how wide these tokens are.
+        text: the mistakes in this layer only.
+        asks, answers: parameters of `forward`: tokens for the queries, and for keys and values.
+        width, other_width: parameters of the class: the widths of these two kinds of tokens.
     """
     name = layer.__name__.removesuffix("Attention").lower()  # "self", "cross"
     common = f"""\

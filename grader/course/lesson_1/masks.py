@@ -30,7 +30,7 @@ draw_length = drawn(n=given("tokens"))
 
 
 def draw_lengths(sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64) -> Inputs:
-    """Draw lengths of 0…n, n = `tokens`; one of them is n, and, of two or more, another is 0."""
+    """Draw lengths from 0 to n = `tokens`. One length is n. If there are two or more, another one is 0."""
     lengths = sampler.integers(1, tokens, sequences)
     lengths[:2] = torch.tensor([tokens, 0])[:sequences]
     return {"lengths": lengths[sampler.permutation(sequences)].to(dtype), "n": tokens}
@@ -39,14 +39,17 @@ def draw_lengths(sampler: InputSampler, *, sequences: int, tokens: int, dtype: t
 def draw_short_lengths(
     sampler: InputSampler, *, sequences: int, tokens: int, dtype: torch.dtype = torch.int64
 ) -> Inputs:
-    """Draw lengths of 0…n − 2, n = `tokens`: a mask only as wide as the longest length is too narrow."""
+    """Draw lengths from 0 to n − 2, where n = `tokens`.
+
+    So a mask that is only as wide as the longest length is too narrow.
+    """
     return {"lengths": sampler.integers(0, tokens - 1, sequences).to(dtype), "n": tokens}
 
 
 def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) -> Mapping[str, Value]:
-    """Make both masks with keywords, and return them with their side effects.
+    """Return both masks, made with keyword arguments, and their side effects.
 
-    These are if the lengths are unchanged, and if the padding mask is on their device.
+    The side effects state if the lengths are unchanged, and if the padding mask is on their device.
     """
     before = {"lengths": lengths.clone()}
     masks = {"causal": causal_mask(n=n), "padding": padding_mask(lengths=lengths, n=n)}
@@ -57,10 +60,10 @@ def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) ->
 def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
     """Return True if the padding mask is made on the device of the lengths.
 
-    The lengths are on "meta": mixing them with a tensor of the CPU raises as on a GPU. Tensors
-    there have no numbers, so answers that read them, with `.cpu()`, `.tolist()` or `lengths[i]`,
-    get those of `lengths`. An answer that reads them in another way is called again, with lengths
-    that have numbers and claim to be on a GPU.
+    The lengths are on the device "meta", where mixing them with a CPU tensor raises an error as on
+    a GPU. Tensors on that device have no numbers. So answers that read them with `.cpu()`,
+    `.tolist()` or `lengths[i]` get the numbers of `lengths`. An answer that reads them in another
+    way is called again, with lengths that have numbers and claim to be on a GPU.
     """
     reads = {
         "cpu": lambda self: lengths.clone(),
@@ -154,9 +157,13 @@ draw_masked = drawn(**ATTENTION_INPUTS, mask=a_mask("queries", "keys"))
 
 
 def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> Inputs:
-    """Draw queries, keys, values, the gradients' directions, and a mask; `mask` is a kind of `draw_mask`.
+    """Draw queries, keys, values, directions of gradients, and a mask.
 
-    It draws the mask last: another order of draws would give each submission other hidden inputs than before.
+    The mask is drawn last. Another order would give each submission other hidden inputs than
+    before.
+
+    Args:
+        mask: a kind of `draw_mask`.
     """
     inputs = draw_attention(sampler, **sizes)
     outputs = dict(zip(("output", "weights"), attention(**inputs), strict=True))

@@ -14,7 +14,10 @@ from grader.declare.authoring import CheckSpec, Inputs, InputSampler, drawn, int
 def draw_pointer_maps(
     sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), patches: int, dtype: torch.dtype = torch.float32
 ) -> Inputs:
-    """Draw maps (distributions over the patches, no weight near 0), and a target patch for each."""
+    """Draw maps (..., patches) and a target patch for each map.
+
+    A map is a distribution over the patches, with no weight near 0.
+    """
     shares = 0.1 + sampler.uniform(*batch_shape, patches, dtype=torch.float64)
     return {
         "weights": (shares / shares.sum(-1, keepdim=True)).to(dtype),
@@ -23,9 +26,10 @@ def draw_pointer_maps(
 
 
 def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:
-    """Draw maps as `draw_pointer_maps` does, or maps with zeros.
+    """Draw maps and targets as `draw_pointer_maps` does, or maps that contain zeros.
 
-    With `zeros`, two patches share all weight, and the target is one of them.
+    Args:
+        zeros: let two patches share all weight, one of which is the target.
     """
     inputs = draw_pointer_maps(sampler, **sizes)
     if not zeros:

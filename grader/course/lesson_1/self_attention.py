@@ -1,4 +1,4 @@
-"""Exercise 1.7 SelfAttention: tokens ask, and the same tokens answer."""
+"""Exercise 1.7 SelfAttention: queries, keys and values are made from the same tokens."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ draw_self_attention = mask_first(
 def attend_with_mask_and_without(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> Mapping[str, Value]:
-    """Call a layer with its arguments, and once more without the mask."""
+    """Return the results of a layer for its arguments, and its output for a second call without the mask."""
     layer = load_alone(layer_class(*sizes.values()), weights)
     seen = named(layer(*arguments.values()), returns)
     return {**seen, "output of a second call, without a mask": pair(layer(arguments["tokens"]))[0]}

@@ -1,4 +1,4 @@
-"""What exercises of lesson 1 share: functions that draw queries, keys, values and masks."""
+"""Functions that exercises of lesson 1 share to draw queries, keys, values and masks."""
 
 import torch
 from attention.masks import causal_mask
@@ -16,10 +16,10 @@ draw_attention = drawn(**ATTENTION_INPUTS)
 
 
 def a_mask(queries: str, keys: str) -> Draw:
-    """Return a draw of a mask of the kind that a trial gives as "mask", if any.
+    """Return a function that draws a mask of the kind that the trial's size "mask" names, if it names one.
 
     Args:
-        queries, keys: the names of two sizes of the trial.
+        queries, keys: the names of the trial's sizes for the two axes.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
@@ -31,10 +31,11 @@ def a_mask(queries: str, keys: str) -> Draw:
 def draw_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int) -> Tensor:
     """Draw a bool mask that broadcasts to (..., Q, K), True = may attend.
 
-    Kinds by shape, all random: "each" (..., Q, K), "shared" (Q, K), "keys" (K,), "padding" (..., 1, K),
-    "queries" (..., Q, 1), where a query may attend everywhere or nowhere. "causal" (Q, K) is the last Q rows
-    of the causal mask. "blank" is "each", except that one random query of each sequence may attend nowhere.
-    "empty" is "padding", except that it hides all keys of the first sequence.
+    The random kinds and their shapes are "each" (..., Q, K), "shared" (Q, K), "keys" (K,),
+    "padding" (..., 1, K), and "queries" (..., Q, 1), with which a query may attend everywhere or
+    nowhere. "causal" is the last Q rows of the causal mask (K, K). "blank" is "each", except that
+    one random query of each sequence may attend nowhere. "empty" is "padding", except that it hides
+    all keys of the first sequence.
     """
     if kind == "causal":
         return causal_mask(keys)[-queries:]

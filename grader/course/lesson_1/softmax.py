@@ -18,9 +18,10 @@ draw_scores, draw_scores_and_dim = drawn(scores=ANY_SCORES), drawn(scores=ANY_SC
 def draw_extremes(
     sampler: InputSampler, *, rows: int, columns: int, spread: float, offset: float, dtype: torch.dtype = torch.float32
 ) -> Inputs:
-    """Draw rows around +offset, 0, −offset in turn: subtracting a single maximum for all rows fails.
+    """Draw rows of scores around +offset, 0 and −offset in turn.
 
-    All numbers are ones of float32, so that an answer may compute in it, whatever the dtype.
+    So an answer that subtracts a single maximum from all rows fails. All numbers are float32
+    numbers, so that an answer may compute in float32, whatever the dtype of the scores is.
     """
     base = offset * (1 - torch.arange(rows).remainder(3)).double().unsqueeze(-1)
     scores = base + sampler.normal(rows, columns, scale=spread, dtype=torch.float64)
@@ -35,9 +36,9 @@ def draw_forbidden(
     offset: float = 0.0,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw scores, some of them −inf as after a mask; along `dim` the first row is −inf throughout.
+    """Draw scores, some of them −inf as after a mask. Along `dim`, all scores of the first row are −inf.
 
-    All numbers are ones of float32, as in `draw_extremes`.
+    Before a conversion to `dtype`, all numbers are float32 numbers.
     """
     scores = (sampler.normal(*shape, scale=2.0) + offset).to(dtype).movedim(dim, -1)
     scores = scores.masked_fill(~sampler.mask(*scores.shape), -torch.inf)
@@ -46,7 +47,10 @@ def draw_forbidden(
 
 
 def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Tensor]:
-    """Call the softmax with `dim` by name: a signature with a bare * before it is right, too."""
+    """Return the weights of the softmax, with `dim` passed by keyword.
+
+    So a signature with a bare * before `dim` is right, too.
+    """
     return {"weights": function(arguments["scores"], dim=arguments["dim"])}
 
 

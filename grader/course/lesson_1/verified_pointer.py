@@ -1,4 +1,4 @@
-"""How the training of 1.9 is verified without being repeated."""
+"""Verifies the training run of 1.9 without repeating it."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +18,7 @@ STEPS, RATE, SCENES = 300, 3e-3, 128
 
 
 def train_pointer() -> Pointer:
-    """Train the reference pointer as the cell `train-pointer` does, from seed 0."""
+    """Return the reference's pointer, trained as the cell `train-pointer` does, from seed 0."""
     pointer = Pointer()
     draw_start(pointer, 0)
     optimizer = torch.optim.Adam(pointer.parameters(), lr=RATE)
@@ -36,14 +36,18 @@ POINTER_TRAINING = Training("1-attention", train_pointer, evenly(STEPS, 8))
 
 
 def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state from the first or the second half of the training, and three batches of scenes with their rates."""
+    """Draw a state of the training run, and three batches of scenes with their learning rates.
+
+    Args:
+        early: draw from the first half of the training run, not from the second half.
+    """
     batches = [list(draw_looks(SCENES, sampler.generator)) for _ in range(3)]
     state = draw_state(sampler, POINTER_TRAINING.states(), early=early)
     return {"state": state, "rates": [RATE] * 3, "batches": batches}
 
 
 def pointer_begins(pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
-    """Train a pointer for a few steps more; return what `go_on` does."""
+    """Train a pointer for a few more steps, and return the report of `go_on`."""
     optimizer = torch.optim.Adam(pointer.parameters())
 
     def loss_of(words, patches, target):
@@ -53,25 +57,25 @@ def pointer_begins(pointer, pointer_loss, state: Mapping, rates, batches) -> Map
 
 
 def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
-    """Train a pointer of the notebook for a few steps from a state; return what `go_on` does."""
+    """Train a new pointer of the notebook for a few steps from a state, and return the report of `go_on`."""
     return pointer_begins(Pointer().to(batches[0][1].device), pointer_loss, state, rates, batches)
 
 
 def draw_unseen_scenes(sampler: InputSampler, *, scenes: int) -> Inputs:
-    """Draw scenes of held-out digits, and for each the word that names one digit."""
+    """Draw scenes of held-out digits, and for each scene the word for one of its digits."""
     words, patches, _ = draw_looks(scenes, sampler.generator, "test")
     return {"words": words, "patches": patches}
 
 
 def pointer_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
-    """Put trained weights into the notebook's pointer, and return its maps."""
+    """Return the maps of the notebook's pointer after putting trained weights into it."""
     load_weights_by_name(dict(pointer.named_parameters()), weights)
     with torch.no_grad():
         return {"maps": pointer(words, patches)}
 
 
 def judge_pointer(case: Case) -> Finding:
-    """Pass if the reference computes the same maps from the weights that the grader chose."""
+    """Pass if the reference computes the same maps with the weights that the grader chose."""
     pointer = build_quietly(Pointer)
     pointer.load_state_dict(dict(case.inputs["weights"]))
     with torch.no_grad():

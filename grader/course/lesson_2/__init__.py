@@ -1,7 +1,8 @@
 """Lesson 2: token alignment and many heads.
 
-Each module declares an exercise or two: how inputs are drawn, probes that the standard ones do not cover, recognised
-mistakes, and the Exercise itself. This module only puts the exercises in order.
+Each module declares one or two exercises: functions that draw inputs, probes in addition to the
+standard ones, recognised mistakes, and the Exercise itself. A probe is a function that calls the
+student's code and returns the values to compare. This module only puts the exercises in order.
 """
 
 from attention.experiments.reader import TwoCellReader

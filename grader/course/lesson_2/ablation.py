@@ -1,4 +1,4 @@
-"""Exercise 2.8, ablate_head: the output of a layer without one of its heads."""
+"""Exercise 2.8, ablate_head: computes the output of a layer without one of its heads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ from grader.declare.written_exercise import CheckSpec, written_exercise
 
 
 def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Return the output without each head of a new layer in turn."""
+    """Return the outputs of a new layer in which one head is removed, for each head."""
     d_model, num_heads, d_context = sizes.values()
     outputs = {}
     with torch.no_grad():
@@ -26,9 +26,9 @@ def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, argument
 
 
 def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Remove head 1, and return the side effects and the layer's output afterwards.
+    """Remove head 1, and return the output, the side effects, and the layer's own output afterwards.
 
-    The side effects are changes of the arguments and of the layer.
+    Side effects are changes of the arguments and of the layer.
     """
     layer = load_alone(layer_class(**sizes), weights).eval()
 

@@ -25,7 +25,11 @@ def draw_aligned_attention(
     masked: str = "",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw a layer's weights and arguments; `masked` is a kind of `draw_layer_mask`."""
+    """Draw a layer's weights and arguments.
+
+    Args:
+        masked: a kind of `draw_layer_mask`.
+    """
     d_text = heads * d_head
     # `draw_aligner` also draws a token, which nothing uses. Without that draw the sampler would give all
     # later inputs other numbers, and each submission other hidden inputs than before.
@@ -47,7 +51,7 @@ def draw_aligned_attention(
 def look_by_default(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make a layer without a method, and call it without a mask."""
+    """Return the results of a layer that is made without a method and called without a mask."""
     layer = load_alone(layer_class(sizes["d_vision"], sizes["d_text"], sizes["num_heads"]), weights)
     return named(layer(arguments["text_tokens"], arguments["image_tokens"]), returns)
 
@@ -55,7 +59,7 @@ def look_by_default(
 def look(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make and call a layer; align_method and mask are given by keyword."""
+    """Return the results of a layer, with align_method and mask passed by keyword."""
     d_vision, d_text, num_heads, align_method = sizes.values()
     text_tokens, image_tokens, mask = arguments.values()
     layer = load_alone(layer_class(d_vision, d_text, num_heads, align_method=align_method), weights)

@@ -14,7 +14,7 @@ from grader.declare.probes import as_module, load, raised
 
 
 def draw_aligner_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
-    """Draw weights for an aligner of the trial's method; the identity has none."""
+    """Draw the weights of an aligner for the trial's method. The method "identity" has no weights."""
     d_vision, d_text, dtype = sizes["d_vision"], sizes["d_text"], sizes.get("dtype", torch.float32)
     method = sizes.get("method", "linear")
     if method == "mlp":
@@ -31,19 +31,22 @@ draw_aligner = drawn_layer(
 
 
 def aligner_default(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Call an aligner that is made without a method."""
+    """Return the aligned tokens of an aligner that is made without a method."""
     aligner = load(layer_class(sizes["d_vision"], sizes["d_text"]), weights)
     return {"aligned": aligner(arguments["tokens"])}
 
 
 def aligner_values(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Call an aligner whose method is given by keyword."""
+    """Return the aligned tokens of an aligner whose method is passed by keyword."""
     aligner = load(layer_class(sizes["d_vision"], sizes["d_text"], method=sizes["method"]), weights)
     return {"aligned": aligner(arguments["tokens"])}
 
 
 def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
-    """Call the identity, and report the errors for an unknown method and for an identity between two widths."""
+    """Return the result of an identity, and the errors for wrong arguments.
+
+    The wrong arguments are an unknown method, and two different widths for an identity.
+    """
     width = tokens.shape[-1]
     linear = as_module(TokenAligner(width, width)).to(tokens.device)
     return {

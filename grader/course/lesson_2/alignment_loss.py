@@ -34,7 +34,7 @@ draw_words = drawn(
 
 
 def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw as `draw_words` does, but with a token that is near a wrong word.
+    """Draw inputs as `draw_words` does, except that the first token is near a wrong word.
 
     The first token has the direction of the first word, and the second word as its label.
     """
@@ -44,13 +44,13 @@ def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:
 
 
 def alignment_loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Compute the loss at the default temperature and at another."""
+    """Return the loss at the default temperature and at another temperature."""
     *tensors, temperature = arguments.values()
     return {"loss": function(*tensors), "loss at another temperature": function(*tensors, temperature=temperature)}
 
 
 def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Report side effects of the loss, and its gradients; it is one number, so they need no direction."""
+    """Return side effects of the loss, and its gradients. They need no direction, because the loss is one number."""
 
     temperature = arguments["temperature"]
 
@@ -63,7 +63,7 @@ def alignment_loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, 
 
 
 def clip_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: float) -> Tensor:
-    """CLIP's loss on the tokens and the words of their labels, for the mistakes."""
+    """Return CLIP's loss for the tokens and the words of their labels, which mistakes use."""
     tokens, own = F.normalize(aligned.flatten(0, -2), dim=-1), F.normalize(words, dim=-1)[labels.flatten()]
     pairs, diagonal = tokens @ own.T / temperature, torch.arange(labels.numel(), device=labels.device)
     return (F.cross_entropy(pairs, diagonal) + F.cross_entropy(pairs.T, diagonal)) / 2

@@ -1,4 +1,7 @@
-"""The check of 2.6 that dropout acts on the weights: its probe and its judge."""
+"""The check of 2.6 that dropout acts on the attention weights: its probe and its judge.
+
+A probe calls the student's code and returns values. A judge decides if these values are right.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +18,7 @@ from grader.judge.compare import difference
 
 
 def draw_dropout(sampler: InputSampler, *, tokens: int, heads: int, d_head: int, dropout: float) -> Inputs:
-    """Draw weights and tokens for a layer with dropout, and add how many copies the probe passes in."""
+    """Draw weights and tokens for a layer with dropout. Add the number of copies that the probe passes to it."""
     d_model = heads * d_head
     return {
         "d_model": d_model,
@@ -36,7 +39,7 @@ def attend_with_dropout(
     tokens: Tensor,
     repeats: int,
 ) -> dict[str, Any]:
-    """Call a layer on many copies of the same tokens in training mode, and once in evaluation mode."""
+    """Return the results of a layer for many copies of the same tokens in training mode, and in evaluation mode."""
     torch.manual_seed(0)
     layer = load_alone(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights)
     many = tokens.expand(repeats, *tokens.shape)
@@ -57,7 +60,13 @@ def attend_with_dropout(
 
 
 def unusable(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
-    """Return a message on the first tensor that is missing, not float32, misshapen or not finite, or ""."""
+    """Return a message about the first tensor that is missing, not float32, misshapen or not finite.
+
+    Return "" if all tensors can be used.
+
+    Args:
+        shapes: the name of each tensor → its expected shape.
+    """
     for name, shape in shapes.items():
         tensor = values.get(name)
         if not isinstance(tensor, Tensor):
@@ -71,13 +80,13 @@ def unusable(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -
 
 
 def drops_weights(case: Case) -> Finding:
-    """Judge whether dropout acts on the attention weights, in training mode only.
+    """Judge if dropout acts on the attention weights, in training mode only.
 
-    The layer must return the weights from before dropout, and the mean and variance of its outputs must be
-    those that dropout on the weights gives. If each weight is kept with probability 1 − p and then multiplied
-    by 1 / (1 − p), the contribution of a key to a query's output has the variance p / (1 − p) times its
-    square, independently of all others. The judge does not compare single random numbers: a loop over heads
-    draws them in another order.
+    The layer must return the weights from before dropout, and the mean and variance of its outputs
+    must be those that dropout on the weights gives. If each weight is kept with probability 1 − p
+    and then multiplied by 1 / (1 − p), the contribution of a key to a query's output has the
+    variance p / (1 − p) times its square, independently of all others. The judge does not compare
+    single random numbers, because a loop over heads draws them in another order.
     """
     expected = case.expected()
     exact = {
@@ -103,7 +112,10 @@ def drops_weights(case: Case) -> Finding:
 
 
 def expected_moments(inputs: Inputs) -> dict[str, Tensor]:
-    """Compute the reference's output and weights without dropout, and the variance of its outputs with dropout."""
+    """Return the expected results of the reference: weights, output, and the mean and variance of its outputs.
+
+    Only the variance is computed with dropout.
+    """
     heads, p = inputs["num_heads"], inputs["dropout"]
     layer = load(MultiHeadAttention(inputs["d_model"], heads), inputs["weights"])
     with torch.no_grad():

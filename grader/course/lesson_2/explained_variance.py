@@ -30,7 +30,7 @@ from grader.declare.probes import as_number, effects_of, strided
 def draw_readout(
     sampler: InputSampler, *, batch_shape: tuple[int, ...] = (), tokens: int, d_vision: int, d_text: int
 ) -> Inputs:
-    """Draw tokens of unequal spread and mean, and, as aligned, the tanh of a projection of them."""
+    """Draw tokens of unequal spread and mean. The aligned tokens are the tanh of a projection of them."""
     centred = sampler.normal(*batch_shape, tokens, d_vision)
     image = centred * (sampler.uniform(d_vision) * 2 + 0.3) + 2 * sampler.normal(d_vision)
     bent = torch.tanh(centred @ sampler.normal(d_vision, d_text) / sqrt(d_vision))
@@ -38,16 +38,19 @@ def draw_readout(
 
 
 def draw_batches(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw batches with different means: a fit to each gives another share than one fit to all tokens."""
+    """Draw batches with different means.
+
+    So a fit to each batch gives another share than one fit to all tokens.
+    """
     inputs = draw_readout(sampler, **sizes)
     shift = sampler.normal(*sizes["batch_shape"], 1, sizes["d_vision"], scale=2.0)
     return {**inputs, "tokens": inputs["tokens"] + shift}
 
 
 def draw_repeated(sampler: InputSampler, *, tokens: int, d_vision: int, d_text: int) -> Inputs:
-    """Draw aligned tokens with each column twice, the double of a column, and columns that never change.
+    """Draw aligned tokens with each column twice, the double of one column, and three constant columns.
 
-    Two of them are zero and stand in front, as the dark border of a picture does.
+    The first two columns are zero, as for the dark border of a picture.
     """
     image = sampler.normal(tokens, d_vision) + sampler.normal(d_vision)
     # With two decimals, the five digits that the notebook keeps of each number hold a column and its double
@@ -60,22 +63,22 @@ def draw_repeated(sampler: InputSampler, *, tokens: int, d_vision: int, d_text: 
 
 
 def readout(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Call explained_variance with copies of its inputs, by keyword."""
+    """Return the result of explained_variance for copies of its inputs, passed by keyword."""
     copies = {name: tensor.clone() for name, tensor in arguments.items()}
     return {"explained variance": as_number(function(**copies), "explained variance")}
 
 
 def readout_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Call explained_variance with non-contiguous inputs, and report side effects."""
+    """Return the result of explained_variance for non-contiguous inputs, and side effects."""
     share = as_number(function(*(strided(tensor) for tensor in arguments.values())), "explained variance")
     return {"explained variance": share, **effects_of(function, arguments)}
 
 
 def close_share(case: Case) -> Finding:
-    """Compare the shares to 1e-3, as the syllabus promises, and require unchanged inputs.
+    """Pass if the shares differ by at most 1e-3, as the syllabus promises, and the inputs are unchanged.
 
-    The usual tolerance is too small: a least-squares fit in float32 has larger rounding errors than a
-    product.
+    The usual tolerance is too small, because a least-squares fit in float32 has larger rounding
+    errors than a product.
     """
     got, want = case.got.get("explained variance"), case.expected()["explained variance"]
     if not isinstance(got, float):
@@ -88,7 +91,7 @@ def close_share(case: Case) -> Finding:
 
 
 def close_share_of_repeated(case: Case) -> Finding:
-    """Judge as `close_share` does; where it fails, add to its message how to cope with repeated columns."""
+    """Judge as `close_share` does. After a failure, add advice about repeated columns to its message."""
     finding = close_share(case)
     hint = (
         "If columns repeat one another or never change, lstsq and inverses go wrong. "

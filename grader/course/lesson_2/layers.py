@@ -1,4 +1,7 @@
-"""What the exercises about layers share: random weights, and a probe that also lists a layer's parameters."""
+"""Functions that the exercises about layers share: random weights, and a probe that also lists a layer's parameters.
+
+A probe is a function that calls the student's code and returns the values to compare.
+"""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -15,7 +18,7 @@ from grader.declare.sampler import InputSampler
 def draw_projection(
     sampler: InputSampler, name: str, d_in: int, d_out: int, bias: bool = True, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
-    """Draw weight and bias of the nn.Linear called `name`, by parameter name."""
+    """Draw weight and bias of an nn.Linear. Return them by parameter name, which begins with `name`."""
     weights = {f"{name}.weight": sampler.normal(d_out, d_in, scale=1.5 / sqrt(d_in), dtype=dtype)}
     return {**weights, f"{name}.bias": sampler.normal(d_out, dtype=dtype)} if bias else weights
 
@@ -26,8 +29,8 @@ def draw_head_projections(
     """Draw weights for W_Q, W_K, W_V and W_O of a MultiHeadAttention, by parameter name.
 
     Args:
-        prefix: where the layer is part of another one, its name there with a dot, as in "cross_attn."; else
-            "".
+        prefix: the name of the layer within another layer, with a dot, as in "cross_attn."; "" if
+            it is not a part of another layer.
         d_context: the width of the tokens that W_K and W_V read.
     """
     weights: dict[str, Tensor] = {}
@@ -39,11 +42,12 @@ def draw_head_projections(
 def draw_layer_mask(
     sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int
 ) -> Tensor | None:
-    """Draw a mask of a layer.
+    """Draw a mask of a layer, or return None for the kind "".
 
     Args:
-        kind: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random mask), "nowhere" (a
-            random mask by which the second query may attend nowhere), or "none" (nobody may attend anywhere).
+        kind: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random
+            mask), "nowhere" (a random mask by which the second query may attend nowhere), or "none"
+            (no query may attend anywhere).
     """
     if kind == "causal":
         return torch.ones(queries, keys, dtype=torch.bool).tril()
@@ -63,6 +67,6 @@ def draw_layer_mask(
 def gradients_and_size(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Report side effects and gradients of a layer with zeros in it, and list its parameters with their shapes."""
+    """Return side effects and gradients of a layer with zeros in it, and its parameters with their shapes."""
     report = zeroed_layer_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs)
     return {**report, "parameters": list_parameters(layer_class(**sizes))}

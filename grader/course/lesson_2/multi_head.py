@@ -1,6 +1,7 @@
 """Exercise 2.6, MultiHeadAttention.
 
-The check of dropout is in `dropout`; those of the trained reader are in `verified_trainings`.
+The check of dropout is in `dropout`, and the checks of the trained reader are in
+`verified_trainings`.
 """
 
 from collections.abc import Mapping
@@ -33,8 +34,8 @@ def draw_multi_head_layer(
     """Draw a layer's weights and its arguments.
 
     Args:
-        context: the number of context tokens; None: no context, so the layer is self-attention.
-        d_context: the width of the context tokens; None: that of the tokens.
+        context: the number of context tokens; None for self-attention, without a context.
+        d_context: the width of the context tokens; None if it is that of the tokens.
         masked: a kind of `draw_layer_mask`.
     """
     d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
@@ -51,7 +52,7 @@ def draw_multi_head_layer(
 
 
 def attend_without_options(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Make a layer without options, and call it with tokens alone."""
+    """Return the output of a layer that is made without options and called with tokens only."""
     layer = load_alone(layer_class(sizes["d_model"], sizes["num_heads"]), weights)
     output, _ = pair(layer(arguments["tokens"]))
     return {"output": output}
@@ -60,7 +61,10 @@ def attend_without_options(layer_class, sizes: Mapping, weights: Mapping, argume
 def attend_with_options(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make and call a layer; d_context and mask are given by keyword, and so is a context beside a mask."""
+    """Return the results of a layer, with d_context and mask passed by keyword.
+
+    If there is a mask, the context is passed by keyword, too.
+    """
     d_model, num_heads, d_context = sizes.values()
     tokens, context, mask = arguments.values()
     layer = load_alone(layer_class(d_model, num_heads, d_context=d_context), weights)
@@ -71,7 +75,7 @@ def attend_with_options(
 def multi_head_conduct(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Report gradients, side effects and size, and the error for a width that two heads cannot share."""
+    """Return gradients, side effects and parameters of a layer, and its error for 2 heads that cannot share a width."""
     return {
         **gradients_and_size(layer_class, sizes, weights, arguments, returns, grad_outputs),
         "num_heads": getattr(layer_class(**sizes), "num_heads", None),

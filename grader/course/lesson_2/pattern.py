@@ -1,4 +1,4 @@
-"""Exercise 2.P2, classify_pattern: a word for an attention map."""
+"""Exercise 2.P2, classify_pattern: finds the word that describes an attention map."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,11 @@ from grader.declare.probes import side_effects
 
 
 def draw_patterns(sampler: InputSampler, *, n: int) -> Inputs:
-    """Draw a map of each of the five patterns, in random order, with 15 % noise."""
+    """Draw a map of each of the five patterns, in random order, with 15 % noise.
+
+    Args:
+        n: the number of queries and of keys.
+    """
     position = torch.arange(n)
     near = torch.ones(n, n).tril(1).triu(-1)
     hub, far = torch.zeros(n, n), torch.zeros(n, n)
@@ -29,9 +33,9 @@ def draw_borders(sampler: InputSampler, *, n: int) -> Inputs:
     """Draw maps at the borders between two words, in random order.
 
     Args:
-        n: 2 or 4 for a single map; 8 or 16 for all maps. All shares are sums of powers of 2, and
-            n is a power of 2. So shares of exactly 1/2 or 3/4 of all weight are exact in
-            floating point, too, also after a division by the total.
+        n: the number of queries and of keys: 2 or 4 for a single map, 8 or 16 for all maps. It is a
+            power of 2, and all shares are sums of powers of 2. So shares of exactly 1/2 or 3/4 of
+            all weight are exact in floating point, even after a division by the total.
     """
     if n == 2:
         return {"maps": torch.full((1, 2, 2), 0.5)}  # every word fits
@@ -44,7 +48,7 @@ def draw_borders(sampler: InputSampler, *, n: int) -> Inputs:
 
 
 def around_half(sampler: InputSampler, n: int) -> list[Tensor]:
-    """Make maps for which the words "hub" and "diagonal" nearly fit, or just fit, or both fit."""
+    """Return maps for which the words "hub" and "diagonal" nearly fit, just fit, or both fit."""
     diagonal, hub, far = torch.eye(n), torch.zeros(n, n), torch.eye(n).roll(n // 2, dims=1)
     key = int(sampler.integers(0, n))
     hub[:, key] = 1
@@ -66,7 +70,7 @@ def around_half(sampler: InputSampler, n: int) -> list[Tensor]:
 
 
 def around_three_quarters(n: int) -> list[Tensor]:
-    """Make maps for which the word "local" nearly fits, or just fits."""
+    """Return maps for which the word "local" nearly fits or just fits."""
     diagonal, far, away = torch.eye(n), torch.eye(n).roll(n // 2, dims=1), torch.eye(n).roll(2, dims=1)
     away[-2:] = torch.eye(n)[-4:-2]  # two places back, where two places on is outside
     beside = torch.ones(n, n).tril(1).triu(-1) - diagonal
@@ -86,7 +90,7 @@ def around_three_quarters(n: int) -> list[Tensor]:
 
 
 def around_uniform(sampler: InputSampler, n: int) -> list[Tensor]:
-    """Make maps with a mean entropy a little above and a little below 0.95."""
+    """Return maps with a mean entropy a little above and a little below 0.95."""
     even = torch.full((n, n), 1 / n)
     rank = torch.stack([sampler.permutation(n) for _ in range(n)])
     rows = torch.arange(n).unsqueeze(-1)
@@ -99,7 +103,7 @@ def around_uniform(sampler: InputSampler, n: int) -> list[Tensor]:
 
 
 def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Return the student's word for each map, and report whether the calls change the maps."""
+    """Return the student's word for each map, and True if the calls leave the maps unchanged."""
     before = {"maps": arguments["maps"].clone()}
     return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 

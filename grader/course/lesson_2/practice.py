@@ -1,4 +1,4 @@
-"""Two exercises for practice: 2.P1 attention_entropy and 2.P3 ImageTextFusion."""
+"""Two practice exercises: 2.P1 attention_entropy and 2.P3 ImageTextFusion."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ from grader.declare.probes import function_effects, load_alone, named
 
 
 def draw_sharp_map(sampler: InputSampler, sizes: Sizes) -> Tensor:
-    """Draw a map with some weights of exactly 0; the first query gives all its weight to the second key."""
+    """Draw a map in which some weights are exactly 0. The first query gives all its weight to the second key."""
     scores = normal("* queries keys", scale=3.0)(sampler, sizes)
     scores = scores.masked_fill(~mask("* queries keys")(sampler, sizes), -torch.inf)
     scores[..., 0, :] = -torch.inf
@@ -110,7 +110,7 @@ def draw_fusion_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor
 
 
 def model_width(sampler: InputSampler, sizes: Sizes) -> int:
-    """Return the width of all heads; a layer that is made without a number of heads has 4."""
+    """Return the width of all heads together. Without a number of heads, a layer has 4 heads."""
     return sizes.get("heads", 4) * sizes["d_head"]
 
 
@@ -125,7 +125,7 @@ draw_fusion = drawn_layer(
 def fusion_values(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make and call a layer, num_heads by keyword where it is not the default; list its parameters."""
+    """Return the results and the parameters of a layer. Pass num_heads by keyword if it is not the default."""
     d_text, d_image, d_model, *_ = sizes.values()
     options = {name: value for name, value in sizes.items() if name == "num_heads"}
     fusion = load_alone(layer_class(d_text, d_image, d_model, **options), weights)

@@ -1,4 +1,4 @@
-"""The checks on what lesson 2 trains: the aligner of 2.3 and the reader of 2.6."""
+"""The checks of the training runs of lesson 2: the aligner of 2.3 and the reader of 2.6."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -27,7 +27,7 @@ ALIGNER_PATCHES, READER_SCENES = 256, 128  # in a step, as in `train_aligner` an
 
 
 def trained_aligner() -> TokenAligner:
-    """Train the reference's linear aligner as the cell `train-aligner` does."""
+    """Return the reference's linear aligner, trained as the cell `train-aligner` does."""
     aligner = TokenAligner(64, 32)
     train_aligner(aligner, word_vectors(0), ALIGNER_STEPS, 0)
     return aligner
@@ -37,7 +37,11 @@ ALIGNER_TRAINING = Training("2-heads-aligner", trained_aligner, evenly(ALIGNER_S
 
 
 def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state from the first or the second half of the training, three batches with their rates, and the words."""
+    """Draw a state of the training run, three batches with their learning rates, and the words.
+
+    Args:
+        early: draw from the first half of the training run, not from the second half.
+    """
     training = digits("train")
     chosen = [sampler.integers(0, len(training.labels), ALIGNER_PATCHES) for _ in range(3)]
     return {
@@ -49,7 +53,7 @@ def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
 
 
 def aligner_begins(aligner, alignment_loss, state: Mapping, rates, batches, words: Tensor) -> Mapping[str, Value]:
-    """Train an aligner for a few steps more; return what `go_on` does."""
+    """Train an aligner for a few more steps, and return the report of `go_on`."""
     optimizer = torch.optim.Adam(aligner.parameters())
 
     def loss_of(patches, labels):
@@ -59,25 +63,25 @@ def aligner_begins(aligner, alignment_loss, state: Mapping, rates, batches, word
 
 
 def aligner_goes_on(TokenAligner, alignment_loss, state: Mapping, rates, batches, words: Tensor) -> Mapping[str, Value]:
-    """Train an aligner of the notebook for a few steps from a state; return what `go_on` does."""
+    """Train a new aligner of the notebook for a few steps from a state, and return the report of `go_on`."""
     return aligner_begins(TokenAligner(64, 32).to(words.device), alignment_loss, state, rates, batches, words)
 
 
 def draw_unseen_digits(sampler: InputSampler, count: int) -> Inputs:
-    """Draw `count` of the held-out digits, as patches."""
+    """Draw `count` held-out digits as patches."""
     held_out = digits("test")
     return {"patches": held_out.patches[sampler.permutation(len(held_out.patches))[:count]]}
 
 
 def aligned_with_weights(aligner, weights: Mapping, patches: Tensor) -> Mapping[str, Value]:
-    """Put trained weights into the notebook's aligner, and return what it makes of the patches."""
+    """Return the tokens that the notebook's aligner makes of patches, after trained weights are put into it."""
     load_weights_by_name(dict(aligner.named_parameters()), weights)
     with torch.no_grad():
         return {"aligned": aligner(patches)}
 
 
 def matches_unseen(case: Case) -> Finding:
-    """Pass if the weights that the grader chose give the aligned tokens."""
+    """Pass if the weights that the grader chose give the same aligned tokens."""
     weights = case.inputs["weights"]
     expected = F.linear(case.inputs["patches"], weights["proj.weight"], weights["proj.bias"])
     return compare({"aligned": case.got.get("aligned")}, {"aligned": expected}, 10 * case.rtol, case.device)
@@ -111,7 +115,11 @@ READER_TRAINING = Training("2-heads-reader", lambda: train_reader(HEADS, READER_
 
 
 def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state from the first or the second half of the training, and three batches with their rates."""
+    """Draw a state of the training run, and three batches with their learning rates.
+
+    Args:
+        early: draw from the first half of the training run, not from the second half.
+    """
     state = draw_state(sampler, READER_TRAINING.states(), early=early)
     share = 1 - state["step"] / READER_STEPS
     return {
@@ -122,7 +130,7 @@ def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
 
 
 def reader_begins(reader, state: Mapping, rates, batches) -> Mapping[str, Value]:
-    """Train a reader for a few steps more; return what `go_on` does."""
+    """Train a reader for a few more steps, and return the report of `go_on`."""
     optimizer = torch.optim.Adam(reader.parameters())
 
     def loss_of(patches, cells, answers):
@@ -132,18 +140,18 @@ def reader_begins(reader, state: Mapping, rates, batches) -> Mapping[str, Value]
 
 
 def reader_goes_on(TwoCellReader, state: Mapping, rates, batches) -> Mapping[str, Value]:
-    """Train a reader around the notebook's layer for a few steps from a state; return what `go_on` does."""
+    """Train a reader that contains the notebook's layer for a few steps from a state. Return the report of `go_on`."""
     return reader_begins(TwoCellReader(4).to(batches[0][0].device), state, rates, batches)
 
 
 def draw_reading_scenes(sampler: InputSampler, scenes: int) -> Inputs:
-    """Draw scenes of held-out digits, and for each the indices of the two cells to be read."""
+    """Draw scenes of held-out digits, and the indices of the two cells to read in each scene."""
     patches, cells, _ = draw_reading(scenes, sampler.generator, "test")
     return {"patches": patches, "cells": cells}
 
 
 def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) -> Mapping[str, Value]:
-    """Put trained weights into the notebook's reader, and return its answers and maps."""
+    """Return the logits and maps of the notebook's reader after trained weights are put into it."""
     load_weights_by_name(dict(reader.named_parameters()), weights)
     reader.eval()
     with torch.no_grad():
@@ -152,7 +160,7 @@ def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) 
 
 
 def reads_unseen(case: Case) -> Finding:
-    """Pass if the weights that the grader chose give the logits and the maps."""
+    """Pass if the weights that the grader chose give the same logits and maps."""
     reader = build_quietly(TwoCellReader, num_heads=HEADS)
     reader.load_state_dict(dict(case.inputs["weights"]))
     with torch.no_grad():

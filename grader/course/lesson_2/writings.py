@@ -1,4 +1,4 @@
-"""Lesson 2's exercises written in other right ways, as students write them: some mistakes are edits of these."""
+"""Other right ways to write lesson 2's exercises, as students write them. Some mistakes are edits of these."""
 
 import math
 
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 
 def variance_by_pinv(tokens: Tensor, aligned: Tensor) -> Tensor:
-    """Centre both sides, and make the readout with the pseudoinverse."""
+    """Return the explained variance, with centred tokens and a readout from the pseudoinverse."""
     tokens = tokens.flatten(0, -2)
     aligned = aligned.flatten(0, -2)
     tokens = tokens - tokens.mean(0)
@@ -19,7 +19,7 @@ def variance_by_pinv(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 
 def variance_by_ones(tokens: Tensor, aligned: Tensor) -> Tensor:
-    """Give the readout an intercept by a column of ones."""
+    """Return the explained variance, with a column of ones that gives the readout its intercept."""
     tokens = tokens.flatten(0, -2)
     aligned = aligned.flatten(0, -2)
     design = torch.cat([aligned, torch.ones_like(aligned[:, :1])], -1)
@@ -29,7 +29,7 @@ def variance_by_ones(tokens: Tensor, aligned: Tensor) -> Tensor:
 
 
 class MultiHeadByHand(nn.Module):
-    """Scores, mask and softmax written out."""
+    """Multi-head attention in which scores, mask and softmax are written out."""
 
     def __init__(self, d_model: int, num_heads: int, d_context: int | None = None, dropout: float = 0.0) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class MultiHeadByHand(nn.Module):
     def forward(
         self, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Attend with every head."""
+        """Return the output and the weights of all heads."""
         context = tokens if context is None else context
         query = split_heads(self.W_Q(tokens), self.num_heads)
         key = split_heads(self.W_K(context), self.num_heads)

@@ -1,8 +1,9 @@
 """Lesson 3, declared: a small vision-language model.
 
-Each module declares related exercises: how their hidden inputs are drawn, their probes, and the
-exercises with their checks and recognised mistakes. `verified_model` has the checks of the training
-run. This file only defines the order of the exercises.
+Each module declares related exercises: functions that draw their hidden inputs, their probes, and
+the exercises with their checks and recognised mistakes. A probe is a function that calls the
+student's code and returns the values to compare. `verified_model` contains the checks of the
+training run. This file only defines the order of the exercises.
 """
 
 from attention.multi_head import MultiHeadAttention

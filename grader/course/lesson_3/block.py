@@ -14,16 +14,20 @@ from grader.declare.probes import load, named
 
 
 def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    """Draw image tokens, or None: as the trial's `image` says, or else as `cross` does, by default True."""
+    """Draw image tokens, or return None.
+
+    The trial's size "image" decides, or otherwise its size "cross". Without both, draw image
+    tokens.
+    """
     shape = shape_of("* patches d_model", sizes)
     wanted = sizes.get("image", sizes.get("cross", True))
     return sampler.normal(*shape, dtype=sizes.get("dtype", torch.float32)) if wanted else None
 
 
 def draw_block_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    """Draw a mask of the self-attention.
+    """Draw a mask of the self-attention, or return None if the trial names no kind of mask.
 
-    The kinds are "causal"; "random"; "nowhere", which is random, and one token may attend
+    The kinds are "causal"; "random"; "nowhere", a random mask with which one token may attend
     nowhere; and "padding", with a different row for each text of the batch.
     """
     kind, tokens = sizes.get("mask"), sizes["tokens"]
@@ -49,13 +53,16 @@ draw_block_sizes = drawn(sizes=chosen(dict(**BLOCK_SIZES, cross=where_given("cro
 
 
 def call_block(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list):
-    """Do what `call_layer` does, with the sizes by keyword: a student may have made `cross` keyword-only."""
+    """Return the results of a block that is made with its sizes as keywords.
+
+    A student may have made `cross` keyword-only.
+    """
     block = load(layer_class(**sizes), weights)
     return named(block(*arguments.values()), returns)
 
 
 def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
-    """Report the parts of a block: names and shapes of its parameters, its norms, its feed-forward layers."""
+    """Return the parts of a block: names and shapes of its parameters, its norms, and its feed-forward layers."""
     block = VisionLanguageBlock(**sizes)
     return {
         "parameters": {name: list(value.shape) for name, value in sorted(block.named_parameters())},

@@ -1,8 +1,8 @@
 """Practice 3.P1: `diagnose`, which names the fault of a model. The code calls a fault an illness.
 
-An answer follows a rule only if it does so close to the rule's threshold. So the trials have models
-that are barely ill, and healthy ones that are almost ill. In all places that `diagnose` must not
-read, the model shows the opposite illness.
+An answer follows a rule only if it does so close to the rule's threshold. So the trials contain
+models that are barely ill, and healthy models that are almost ill. In all places that `diagnose`
+must not read, the model shows the opposite illness.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ PATCHES, HEADS, TOKENS = 5, 2, 7
 
 
 def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, ill: Mapping) -> nn.Module:
-    """Make a model with the interface of MiniVLM that reads its answer off the first patch, and may be ill.
+    """Return a model with the interface of MiniVLM that reads its answer from the first patch, and may be ill.
 
     Args:
         ill: a mapping with these keys:
@@ -87,10 +87,11 @@ def draw_patient(
     gradient: str = "none",
     rise: float | None = None,
 ) -> Inputs:
-    """Draw questions on scenes whose first patch encodes the answer, and a model's illness.
+    """Draw questions about scenes whose first patch encodes the answer, and the illness of a model.
 
     Args:
-        maps: where the model looks at the end of a prompt, if it has no illness of its maps: see `draw_rows`.
+        maps: where the model looks at the end of a prompt, unless its illness is in its maps: a
+            kind of `draw_rows`.
         rise: the rise of the loss with other images, relative to the loss; negative for a fall.
             None: the rise is not set.
     """
@@ -145,13 +146,13 @@ def draw_rows(sampler: InputSampler, scenes: int, maps: str) -> Tensor:
 
 
 def peaked(patch: Tensor, weight: float | Tensor) -> Tensor:
-    """Return rows (..., S) that give this patch the weight, and share the rest evenly among the others."""
+    """Return rows (..., S) in which one patch has this weight, and all other patches share the rest evenly."""
     return F.one_hot(patch, PATCHES) * (weight - (1 - weight) / (PATCHES - 1)) + (1 - weight) / (PATCHES - 1)
 
 
 @cache
 def weight_of(entropy: float) -> float:
-    """Find the weight of a row of `peaked` whose entropy, relative to log S, is this."""
+    """Return the weight for which a row of `peaked` has this entropy, relative to log S."""
 
     def entropy_of(weight: float) -> float:
         return torch.special.entr(peaked(torch.tensor(0), weight).double()).sum().item() / log(PATCHES)
@@ -160,7 +161,7 @@ def weight_of(entropy: float) -> float:
 
 
 def how_much_to_see(inputs: Mapping, rise: float) -> float:
-    """Find how much of a scene a patient has to see for its loss to rise by this with the images of other scenes."""
+    """Return how much of a scene a patient must see for its loss to rise by `rise` with images of other scenes."""
     token_ids, lengths, patches = inputs["token_ids"], inputs["prompt_lengths"], inputs["image_patches"]
     ill = dict(inputs["ill"])
     model, targets = patient(patches, token_ids, lengths, ill), shift_targets(token_ids, lengths).flatten()
@@ -178,7 +179,7 @@ def how_much_to_see(inputs: Mapping, rise: float) -> float:
 
 
 def bisect(rising: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Find, by halving an interval 16 times, where a rising function has a value."""
+    """Return the place where a rising function has a value, found by halving an interval 16 times."""
     for _ in range(16):
         middle = (low + high) / 2
         low, high = (middle, high) if rising(middle) < value else (low, middle)
@@ -191,7 +192,7 @@ def bisect(rising: Callable[[float], float], value: float, low: float, high: flo
 def diagnose_values(
     diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
 ) -> Mapping[str, Value]:
-    """Return, as a list, what `diagnose` finds in the model that `patient` makes."""
+    """Return the findings of `diagnose` for the model that `patient` makes, as a list."""
     found = diagnose(patient(image_patches, token_ids, prompt_lengths, ill), (token_ids, prompt_lengths, image_patches))
     return {"found": list(found) if isinstance(found, tuple) else found}
 
@@ -199,7 +200,7 @@ def diagnose_values(
 def diagnose_purity(
     diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
 ) -> Mapping[str, Value]:
-    """Report whether `diagnose` leaves the model and the batch as they were."""
+    """Return the findings of `diagnose`, and whether it leaves the model and the batch unchanged."""
     model = patient(image_patches, token_ids, prompt_lengths, ill)
     batch = {"token_ids": token_ids, "prompt_lengths": prompt_lengths, "image_patches": image_patches}
     given = {name: tensor.clone() for name, tensor in batch.items()}
@@ -241,7 +242,7 @@ PATIENTS = (
 
 
 def patients(scenes: int) -> list[Sizes]:
-    """Return the sizes of a trial with so many scenes for each of PATIENTS."""
+    """Return the sizes of a trial with `scenes` scenes for each of PATIENTS."""
     return [sizes(scenes=scenes, **patient) for patient in PATIENTS]
 
 

@@ -1,4 +1,4 @@
-"""Exercise 3.7: `generate`, which answers word by word, on a small model."""
+"""Exercise 3.7: `generate`, which writes answers word by word. The probes use a small model."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,9 +19,12 @@ TRIES = 10  # questions that a model gets, before another is drawn
 def draw_prompts(sampler: InputSampler, *, all_end: bool, **sizes: int) -> Inputs:
     """Draw prompts, and weights of the small model, until its answers suit the check.
 
-    The answers of three or more prompts must have three or more lengths, and in no step may the two likeliest words be
-    close to a tie. With all_end every row ends at least a step before max_new_tokens, so that `generate` has to stop
-    early; without it some row needs all steps.
+    The answers to three or more prompts must have three or more different lengths. In each step,
+    the two likeliest words must not be close to a tie.
+
+    Args:
+        all_end: let every row end at least a step before max_new_tokens, so that `generate` has to
+            stop early. Otherwise at least one row needs all steps.
     """
     while True:
         inputs = draw_prompts_once(sampler, **sizes)
@@ -37,7 +40,11 @@ def draw_prompts(sampler: InputSampler, *, all_end: bool, **sizes: int) -> Input
 def _first_that_suits(
     inputs: Mapping[str, Any], questions: Sequence[Mapping[str, Tensor]], all_end: bool
 ) -> dict[str, Tensor] | None:
-    """Return the first prompts and images whose answers suit the check, None if none do: see `draw_prompts`."""
+    """Return the first prompts and images whose answers suit the check (see `draw_prompts`), or None.
+
+    Args:
+        questions: the prompts and images to choose from.
+    """
     model, most, eos_id = (build_quietly(small_model, inputs["weights"]), inputs["max_new_tokens"], inputs["eos_id"])
     prompt_ids, image_patches = (
         torch.cat([one[name] for one in questions]) for name in ("prompt_ids", "image_patches")
@@ -59,7 +66,7 @@ def _first_that_suits(
 def draw_prompts_once(
     sampler: InputSampler, *, prompts: int, tokens: int, max_new_tokens: int, vocabulary: int = 11, eos_id: int = 2
 ) -> dict[str, Any]:
-    """Draw prompts, images and weights of the small model, whatever it answers."""
+    """Draw prompts, images and weights of the small model, without looking at its answers."""
     width = 3 if vocabulary < 11 else 7
     return {
         "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),
@@ -80,14 +87,14 @@ def _draw_questions(sampler: InputSampler, prompts: int, tokens: int, vocabulary
 def generate_values(
     generate, weights: Mapping, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
 ) -> Mapping[str, Value]:
-    """Return the words of prompts and answers that `generate` gives with the small model."""
+    """Return the words of prompts and answers that `generate` returns for the small model."""
     return {"token_ids": generate(small_model(weights), prompt_ids, image_patches, max_new_tokens, eos_id)}
 
 
 def generate_purity(
     generate, weights: Mapping, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
 ) -> Mapping[str, Value]:
-    """Report how `generate` calls the model, and whether it leaves inputs, model and gradient mode as they were."""
+    """Return how `generate` calls the model, and whether it leaves inputs, model and gradient mode unchanged."""
     model = small_model(weights, dropout=0.5)
     model.train()
     model.look.eval().requires_grad_(False)  # a frozen part, as one often has; it has to stay so

@@ -21,7 +21,7 @@ from grader.declare.probes import load, pair, purity_and_gradients
 
 
 def next_size(name: str, more: int) -> Draw:
-    """Return a draw of one of the trial's sizes, plus `more`."""
+    """Return a function that returns one of the trial's sizes, plus `more`."""
     return lambda sampler, sizes: sizes[name] + more
 
 
@@ -46,9 +46,9 @@ draw_model = drawn_layer(
 
 
 def call_model(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> Mapping[str, Value]:
-    """Make a model of some sizes, put our weights into it, and return logits and maps.
+    """Return logits and maps of a model that has our weights.
 
-    A tuple of maps is as good as a list; a tensor of them is not, since it cannot be empty.
+    The maps may be a tuple or a list. A tensor of maps is not accepted, because it cannot be empty.
     """
     model = load(layer_class(**sizes), weights)
     logits, maps = pair(model(*arguments.values()))
@@ -56,7 +56,11 @@ def call_model(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping
 
 
 def draw_model_and_direction(sampler: InputSampler, *, returned: str, **sizes: Any) -> Inputs:
-    """Draw what `draw_model` does, and a direction for the gradient of the logits or of the one map."""
+    """Draw a model as `draw_model` does, and a direction for the gradient of one result.
+
+    Args:
+        returned: the result, "logits" or "cross weights".
+    """
     inputs = draw_model(sampler, **sizes)
     patches = inputs["arguments"]["image_patches"]
     shapes = {
@@ -70,11 +74,11 @@ def draw_model_and_direction(sampler: InputSampler, *, returned: str, **sizes: A
 def model_gradients(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, grad_outputs: Mapping
 ) -> Mapping[str, Value]:
-    """Report side effects, and gradients of the image and of our weights, for logits or map.
+    """Return side effects, and gradients with respect to the image and our weights, for logits or map.
 
-    By its default the model has one map. Only two gradients of the map are compared, because
+    By default, the model has one map. Only two gradients of the map are compared, because
     others are 0 except for rounding. An example is image_norm.bias, which shifts all scores of a
-    row alike.
+    row by the same number.
     """
     model = load(layer_class(**sizes), weights)
 
@@ -88,7 +92,7 @@ def model_gradients(
 
 
 def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> Mapping[str, Value]:
-    """Return the logits of a prefix, and whether they are the same within the whole."""
+    """Return the logits of a prefix, and True if they are the same within the whole text."""
     model = load(layer_class(**sizes), weights)
     token_ids, image_patches = arguments.values()
     whole, _ = pair(model(token_ids, image_patches))

@@ -27,7 +27,7 @@ draw_images = drawn(images="images height width", patch_size=given("patch_size")
 
 
 def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, Value]:
-    """Report whether `patchify` raises a ValueError."""
+    """Return {"a ValueError came": True} if `patchify` raises a ValueError, and False otherwise."""
     try:
         patchify(images, patch_size)
     except ValueError:
@@ -101,7 +101,7 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
 
 
 def draw_pairs(sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32) -> Inputs:
-    """Draw scenes, and for each scene its own pair of different patches, as two tensors of indices."""
+    """Draw scenes, and a pair of different patches for each scene, as two tensors of indices."""
     first = sampler.integers(0, patches, scenes)
     second = (first + sampler.integers(1, patches, scenes)) % patches
     image_patches = sampler.normal(scenes, patches, d_vision, dtype=dtype)
@@ -109,19 +109,19 @@ def draw_pairs(sampler: InputSampler, *, scenes: int, patches: int, d_vision: in
 
 
 def draw_swap(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw scenes, and a single pair of different patches for all scenes, as two ints."""
+    """Draw scenes, and one pair of different patches for all scenes, as two ints."""
     inputs = draw_pairs(sampler, **sizes)
     return {**inputs, "first": int(inputs["first"][0]), "second": int(inputs["second"][0])}
 
 
 def draw_same(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw scenes, and a pair for all scenes that is twice the same patch: the swap must change nothing."""
+    """Draw scenes, and one pair for all scenes that is twice the same patch. The swap must change nothing."""
     inputs = draw_swap(sampler, **sizes)
     return {**inputs, "second": inputs["first"]}
 
 
 def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
-    """Call `draw_pairs` if pairs is True, and else `draw_swap`."""
+    """Draw inputs with `draw_pairs` if `pairs` is True, and with `draw_swap` otherwise."""
     return draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
 
 

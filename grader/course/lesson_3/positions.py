@@ -22,8 +22,8 @@ draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str, Value]:
     """Return the properties of a layer's parameters.
 
-    They are the names, the embedding's shape, if all are learned, and the number of places that
-    begin with different vectors.
+    They are the names, the embedding's shape, whether all parameters are learned, and the number of
+    positions that begin with different vectors.
     """
     layer = make_with_nan(lambda: PositionEmbedding(n=n, d_model=d_model))
     return {
@@ -35,9 +35,10 @@ def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str,
 
 
 def position_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs) -> dict[str, Any]:
-    """Do what `layer_gradients` does, but pass the sizes by position, and check whatever parameters the layer has.
+    """Return side effects and gradients of a layer, made with its sizes by position, for all its parameters.
 
-    The check "parameters" compares the names of both.
+    The names of the parameters may differ from the reference's. The check "parameters" compares the
+    names.
     """
     layer = load(layer_class(*sizes.values()), weights)
 

@@ -1,4 +1,4 @@
-"""Practice 3.P3: `start_stage_two`, which thaws a model that was frozen for its alignment."""
+"""Practice 3.P3: `start_stage_two`, which unfreezes a model that was frozen for its alignment."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -12,7 +12,13 @@ from grader.declare.probes import WrongForm
 
 
 def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int, learns: str = "aligner") -> Inputs:
-    """Draw numbers for the parameters of `frozen_model`."""
+    """Draw numbers for the parameters of `frozen_model`.
+
+    Args:
+        widths: the width of the aligner's inputs, and that of its outputs.
+        depth: the number of blocks.
+        learns: the name of the part that is not frozen.
+    """
     first, second = widths
     return {
         "learns": learns,
@@ -25,7 +31,10 @@ def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int, learns:
 
 
 def frozen_model(numbers: Mapping, learns: str) -> nn.Module:
-    """Make a model of an aligner, blocks within blocks and a bare parameter; all but what `learns` names is frozen."""
+    """Return a model with an aligner, blocks that contain layers, and a single parameter.
+
+    All its parameters are frozen, except the parameters of the part that `learns` names.
+    """
 
     class Block(nn.Module):
         def __init__(self, weight: Tensor) -> None:
@@ -49,9 +58,9 @@ def frozen_model(numbers: Mapping, learns: str) -> nn.Module:
 
 
 def kind_of(one: Value) -> str:
-    """Return a name for the kind of a member of the list.
+    """Return a name for the kind of a member of the returned list.
 
-    It is "tensors that learn", "tensors that do not learn", or a name of a type, such as
+    It is "tensors that learn", "tensors that do not learn", or the name of a type, such as
     "tuples".
     """
     if not isinstance(one, torch.Tensor):
@@ -60,7 +69,7 @@ def kind_of(one: Value) -> str:
 
 
 def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value]:
-    """Report what learns after the call, and whether the returned parameters are the model's own, each once."""
+    """Return which parameters are frozen after the call, and how the returned list differs from all parameters."""
     model = frozen_model(numbers, learns)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     returned = start_stage_two(model)

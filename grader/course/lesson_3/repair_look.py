@@ -1,4 +1,4 @@
-"""Practice 3.P2: `look_at_image`, how the words of a model whose attention collapsed look at the image."""
+"""Practice 3.P2: `look_at_image`, with which words look at the image in a model whose attention collapsed."""
 
 import torch
 from attention.repairs import look_at_image
@@ -9,7 +9,7 @@ from grader.declare.authoring import CheckSpec, edits, sizes, written_exercise
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
-    """Make a mask (T, S) of True."""
+    """Return a mask (T, S) of True."""
     return torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
 
 

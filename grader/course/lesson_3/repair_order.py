@@ -13,7 +13,7 @@ from grader.declare.probes import as_tensor, pair, side_effects
 def draw_questions_and_images(
     sampler: InputSampler, *, questions: int, tokens: int, patches: int, d_vision: int
 ) -> Inputs:
-    """Draw questions and images, all different."""
+    """Draw questions, images and a seed. No two questions or images are equal."""
     return {
         "token_ids": sampler.permutation(questions * tokens).reshape(questions, tokens),
         "image_patches": sampler.normal(questions, patches, d_vision),
@@ -22,7 +22,7 @@ def draw_questions_and_images(
 
 
 def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: int) -> Mapping[str, Value]:
-    """Report what a shuffle keeps, whether it shuffles, and whether its order comes from the generator."""
+    """Return whether questions keep their images, the order changes, and only the generator determines the order."""
     generator = torch.Generator().manual_seed(seed)
     orders = []
     unmoved = torch.eye(len(token_ids), dtype=torch.bool, device=token_ids.device)

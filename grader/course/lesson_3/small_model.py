@@ -1,6 +1,7 @@
-"""A small model on which probes try `train_step` (3.6) and `generate` (3.7).
+"""A small model with which probes test `train_step` (3.6) and `generate` (3.7).
 
-It uses nothing that students write, so an error in 3.3 or 3.4 costs no points in 3.6 and 3.7.
+A probe is a function that calls the student's code and returns the values to compare. The model
+contains no code of students, so an error in 3.3 or 3.4 costs no points in 3.6 and 3.7.
 """
 
 from collections.abc import Mapping
@@ -13,9 +14,9 @@ from grader.declare.sampler import InputSampler
 
 
 def small_model(weights: Mapping, dropout: float = 0.0) -> nn.Module:
-    """Make a model with the interface of MiniVLM, but without its parts.
+    """Return a small model with the interface of MiniVLM.
 
-    Its list `calls` has a tuple for each call: training mode, gradient mode, number of words.
+    Its list `calls` contains a tuple for each call: training mode, gradient mode, number of words.
     """
     vocabulary, width = weights["words.weight"].shape
 

@@ -15,9 +15,10 @@ from grader.declare.probes import function_effects
 def draw_sequences(
     sampler: InputSampler, *, sequences: int, tokens: int, vocabulary: int = 51, pad_id: int = 0
 ) -> Inputs:
-    """Draw prompts, each with an answer of at least one word, the end of sequence, and padding.
+    """Draw sequences and the lengths of their prompts.
 
-    At least one row has no padding.
+    Each sequence is a prompt, an answer of at least one word, the end of sequence, and padding. At
+    least one row has no padding.
     """
     prompt_lengths = sampler.integers(1, tokens - 1, sequences)
     lengths = prompt_lengths + 1 + (sampler.uniform(sequences) * (tokens - prompt_lengths)).long()
@@ -30,13 +31,13 @@ def draw_sequences(
 
 
 def draw_sequences_and_options(sampler: InputSampler, *, pad_id: int, ignore_index: int, **sizes: int) -> Inputs:
-    """Draw sequences padded with pad_id, and add pad_id and ignore_index as options of the call."""
+    """Draw sequences that are padded with pad_id. Add pad_id and ignore_index as options of the call."""
     options = {"pad_id": pad_id, "ignore_index": ignore_index}
     return {**draw_sequences(sampler, pad_id=pad_id, **sizes), "options": options}
 
 
 def targets_with_options(shift_targets, token_ids: Tensor, prompt_lengths: Tensor, options: Mapping):
-    """Return the targets, with pad_id and ignore_index given by keyword."""
+    """Return the targets, with pad_id and ignore_index passed by keyword."""
     return {"targets": shift_targets(token_ids=token_ids, prompt_lengths=prompt_lengths, **options)}
 
 

@@ -1,4 +1,4 @@
-"""Exercise 3.6: `train_step`, one step of training, on a small model."""
+"""Exercise 3.6: `train_step`, one step of training. The probes use a small model."""
 
 from collections.abc import Mapping
 
@@ -28,14 +28,15 @@ def draw_one_step(
 
 
 def draw_training(sampler: InputSampler, *, steps: int, **sizes) -> Inputs:
-    """Draw what `draw_one_step` does, and add the number of steps."""
+    """Draw inputs as `draw_one_step` does, and add the number of steps."""
     return {**draw_one_step(sampler, **sizes), "steps": steps}
 
 
 def with_right_targets(train_step, token_ids: Tensor, prompt_lengths: Tensor, targets: Tensor):
-    """Wrap `train_step` so that it uses the right targets of this batch.
+    """Return a `train_step` that uses the right targets for this batch.
 
-    Its `shift_targets` returns them, so that a mistake in 3.5 costs nothing here.
+    During a call, a `shift_targets` that returns them replaces the student's function. So a mistake
+    in 3.5 costs no points here.
     """
     names = getattr(train_step, "__globals__", {})
     own = names.get("shift_targets")
@@ -57,7 +58,7 @@ def with_right_targets(train_step, token_ids: Tensor, prompt_lengths: Tensor, ta
 
 
 def training_values(train_step, weights: Mapping, batch: Mapping, targets: Tensor, steps: int):
-    """Return the loss of each step, and the weights after the last."""
+    """Return the loss of each step, and the weights after the last step."""
     model = small_model(weights)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
     for parameter in model.parameters():  # as after somebody else's backward
@@ -71,7 +72,7 @@ def training_values(train_step, weights: Mapping, batch: Mapping, targets: Tenso
 
 
 def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tensor) -> Mapping[str, Value]:
-    """Report the type of the loss, the mode in which the model is called, and whether the batch is left alone."""
+    """Return whether the loss is a float, the model runs in training mode, and the batch stays unchanged."""
     model = small_model(weights)
     model.eval()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)

@@ -1,7 +1,9 @@
-"""Probes and judges of the model of 3.8 with trained weights.
+"""Probes and judges for the model of 3.8 with trained weights.
 
-A judge does not trust what the model returns: it puts the same weights into the reference's model, and compares the
-answers and maps that came back with what that model computes.
+A probe calls the student's code and returns values. A judge decides if these values are right. The
+judges here do not trust the values of the student's model. They put the same weights into the
+reference's model, and compare the returned answers and maps with those that the reference's model
+computes.
 """
 
 from collections.abc import Mapping
@@ -22,7 +24,7 @@ from grader.judge.compare import compare
 
 
 def draw_held_out(sampler: InputSampler, *, scenes: int) -> Inputs:
-    """Draw questions on full scenes of held-out digits, by task."""
+    """Draw questions about full scenes of held-out digits, by task."""
     inputs: dict = {"prompts": {}, "patches": {}}
     for task, prompt in zip(TASKS, PROMPT_LENGTHS, strict=True):
         questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
@@ -32,7 +34,7 @@ def draw_held_out(sampler: InputSampler, *, scenes: int) -> Inputs:
 
 
 def answers_of(model, prompts: Mapping, patches: Mapping) -> dict[str, Mapping]:
-    """Return a model's answers to the questions of each task, and the logits of each word.
+    """Return a model's answers to the questions of each task, and the logits of each answered word.
 
     The logits have the shape (B, words, V).
     """
@@ -51,7 +53,7 @@ def answers_of(model, prompts: Mapping, patches: Mapping) -> dict[str, Mapping]:
 
 
 def maps_of(model, value_weighted_map, prompts: Mapping, patches: Mapping) -> dict[str, Mapping]:
-    """Return a model's own maps of its last block, and the student's value-weighted ones, for each task."""
+    """Return the maps of the model's last block for each task, and the student's value-weighted maps."""
     device = next(model.parameters()).device
     model.eval()
     cross_attn = model.blocks[-1].cross_attn
@@ -80,10 +82,10 @@ def maps_of(model, value_weighted_map, prompts: Mapping, patches: Mapping) -> di
 
 
 def judge_answers(case: Case) -> Finding:
-    """Pass if the weights give these answers and their logits.
+    """Pass if the reference's model gives the returned answers and logits with the same weights.
 
-    Words are not enough. A wrong model may answer as the right one in all drawn questions with
-    the weights of one training run, and differ with the weights from another processor.
+    Words alone are not enough. In all drawn questions, a wrong model may give the right answers
+    with the weights of one training run, and other answers with the weights from another processor.
     """
     model, answered = with_given_weights(case), _by_task(case, "answers")
     for task, prompts in case.inputs["prompts"].items():
@@ -98,7 +100,7 @@ def judge_answers(case: Case) -> Finding:
 
 
 def judge_maps(case: Case) -> Finding:
-    """Pass if the weights give these maps."""
+    """Pass if the reference's model gives the returned maps with the same weights."""
     model = with_given_weights(case)
     got_maps, got_weighted = _by_task(case, "maps"), _by_task(case, "value-weighted")
     for task, prompts in case.inputs["prompts"].items():
@@ -113,20 +115,23 @@ def judge_maps(case: Case) -> Finding:
 
 
 def with_given_weights(case: Case) -> MiniVLM:
-    """Return a model of the reference with the weights that the grader chose."""
+    """Return the reference's model with the weights that the grader chose."""
     model = build_quietly(MiniVLM, **recipe.MODEL).eval().requires_grad_(False)
     model.load_state_dict(dict(case.inputs["weights"]))
     return model
 
 
 def _by_task(case: Case, name: str) -> Mapping[str, Any]:
-    """Return what came back for each task under a name; nothing if that is no mapping."""
+    """Return a result of the student's code by task, or an empty mapping if the result is not a mapping."""
     value = case.got.get(name)
     return value if isinstance(value, Mapping) else {}
 
 
 def answer_logits(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> Tensor | None:
-    """Compute the logits of each answered word, given the words before it: (B, words, V). None if a word is none."""
+    """Return the logits of each answered word, given the words before it, with the shape (B, words, V).
+
+    Return None if a number in the answers is not the index of a word.
+    """
     count = prompts.shape[1]
     if bool((answers < 0).any()) or bool((answers >= recipe.MODEL["vocab_size"]).any()):
         return None
@@ -136,9 +141,10 @@ def answer_logits(model: nn.Module, prompts: Tensor, answers: Tensor, patches: T
 
 
 def are_likeliest(logits: Tensor, answers: Tensor) -> bool:
-    """Return True if each answered word is the likeliest one.
+    """Return True if each answered word is the likeliest word.
 
-    A word within 1e-3 of the largest logit counts as likeliest: rounding may decide between such words.
+    A word also counts as likeliest if its logit is within 1e-3 of the largest one, relative to the
+    largest absolute logit. Rounding may decide between such words.
     """
     answered = logits.gather(-1, answers.unsqueeze(-1)).squeeze(-1)
     return bool((answered >= logits.amax(-1) - 1e-3 * logits.abs().amax(-1)).all())
@@ -147,14 +153,14 @@ def are_likeliest(logits: Tensor, answers: Tensor) -> bool:
 def _same_logits(case: Case, task: str, expected: Tensor) -> bool:
     """Return True if the returned logits are the expected ones.
 
-    The tolerance covers the rounding errors that two blocks add up.
+    The tolerance allows for the rounding errors of two blocks.
     """
     got = {"logits": _by_task(case, "logits").get(task)}
     return compare(got, {"logits": expected}, rtol=100 * case.rtol, device=case.device).passed
 
 
 def compute_maps(model: MiniVLM, prompts: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute the last block's cross-attention weights (B, H, T, S) and value-weighted map (B, T, S)."""
+    """Return the last block's cross-attention weights (B, H, T, S) and value-weighted map (B, T, S)."""
     image_tokens = model.image_norm(model.image_positions(model.aligner(patches)))
     tokens = model.text_positions(model.embedding(prompts))
     mask = causal_mask(prompts.shape[1])

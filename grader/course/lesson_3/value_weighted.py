@@ -27,7 +27,7 @@ def map_values(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
 
 
 def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    """Return the map, and whether inputs, layer and gradient mode stay as they are."""
+    """Return the map, and whether inputs, layer and gradient mode stay unchanged."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     layer.train()
     learns = what_learns(layer)

@@ -1,4 +1,4 @@
-"""How the training of lesson 3 is verified without being repeated."""
+"""Verifies the training run of lesson 3 without repeating it."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -25,7 +25,7 @@ SLOWEST_RATE = 3e-4
 
 
 def train_model() -> MiniVLM:
-    """Train the reference model as the cell `train-vlm` does, from seed 0."""
+    """Return the reference's model, trained as the cell `train-vlm` does, from seed 0."""
     model = build_quietly(MiniVLM, **recipe.MODEL)
     recipe.train(model, train_step, 0)
     return model
@@ -35,7 +35,11 @@ MODEL_TRAINING = Training("3-vlm", train_model, evenly(recipe.STEPS, 8))
 
 
 def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state from the first or the second half of the training, and for three steps questions and rates."""
+    """Draw a state of the training run, and questions and learning rates for three steps.
+
+    Args:
+        early: draw from the first half of the training run, not from the second half.
+    """
     state = draw_state(sampler, MODEL_TRAINING.states(), early=early)
     after = [min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)]
     batches = [
@@ -51,12 +55,12 @@ def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
 
 
 def draw_segment_and_sizes(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw what `draw_segment` does, and add the sizes of the model."""
+    """Draw a segment as `draw_segment` does, and add the sizes of the model."""
     return {**draw_segment(sampler, early=early), "sizes": dict(recipe.MODEL)}
 
 
 def model_begins(model, train_step, state: Mapping, rates, batches, options: Mapping) -> Mapping[str, Value]:
-    """Train a model for a few steps more, with an optimizer that looks like the recipe's; return what `go_on` does."""
+    """Train a model for a few more steps, with an optimizer like the recipe's. Return the report of `go_on`."""
     fused = batches[0][2].device.type in ("cpu", "cuda")
     optimizer = torch.optim.AdamW(model.parameters(), **{**options, "betas": tuple(options["betas"])}, fused=fused)
     return go_on(model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches)
@@ -65,7 +69,7 @@ def model_begins(model, train_step, state: Mapping, rates, batches, options: Map
 def model_goes_on(
     MiniVLM, train_step, sizes: Mapping, state: Mapping, rates, batches, options: Mapping
 ) -> Mapping[str, Value]:
-    """Train a model of the notebook for a few steps from a state; return what `go_on` does."""
+    """Train a new model of the notebook for a few steps from a state, and return the report of `go_on`."""
     model = MiniVLM(**sizes).to(batches[0][2].device)
     return model_begins(model, train_step, state, rates, batches, options)
 
@@ -74,7 +78,7 @@ draw_held_out_and_weights = with_trained(draw_held_out, MODEL_TRAINING)
 
 
 def answers_with_weights(model, weights: Mapping, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
-    """Put trained weights into the notebook's model, and return what it answers, and with which logits."""
+    """Return answers and logits of the notebook's model after trained weights are put into it."""
     load_weights_by_name(dict(model.named_parameters()), weights)
     return answers_of(model, prompts, patches)
 
@@ -82,7 +86,7 @@ def answers_with_weights(model, weights: Mapping, prompts: Mapping, patches: Map
 def maps_with_weights(
     model, value_weighted_map, weights: Mapping, prompts: Mapping, patches: Mapping
 ) -> Mapping[str, Value]:
-    """Put trained weights into the notebook's model, and return its maps."""
+    """Return the maps of the notebook's model after trained weights are put into it."""
     load_weights_by_name(dict(model.named_parameters()), weights)
     return maps_of(model, value_weighted_map, prompts, patches)
 

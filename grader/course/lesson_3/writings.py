@@ -1,4 +1,4 @@
-"""Lesson 3's exercises written in other right ways, as students write them: some mistakes are edits of these."""
+"""Other right ways to write lesson 3's exercises, as students write them. Some mistakes are edits of these."""
 
 import math
 
@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 
 def patches_in_loops(images: Tensor, patch_size: int) -> Tensor:
-    """Cut one square after the other."""
+    """Return the patches of images, cut out one square after the other."""
     height, width = images.shape[-2:]
     if height % patch_size or width % patch_size:
         raise ValueError("patch_size does not divide the image")
@@ -22,7 +22,7 @@ def patches_in_loops(images: Tensor, patch_size: int) -> Tensor:
 
 
 def map_in_loop(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
-    """Sum, head by head, what each patch brings to each token; return the lengths of the sums."""
+    """Return the value-weighted map: the lengths of the vectors that patches add to tokens, summed over the heads."""
     weights = cross_attn(tokens, image_tokens)[1]
     value = cross_attn.W_V(image_tokens)
     width = value.shape[-1] // cross_attn.num_heads
@@ -35,7 +35,7 @@ def map_in_loop(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> 
 
 
 def swap_by_index(image_patches: Tensor, first: int | Tensor, second: int | Tensor) -> Tensor:
-    """Write both patches into a copy."""
+    """Return a copy of the patches in which both patches are exchanged."""
     scene = torch.arange(len(image_patches), device=image_patches.device)
     swapped = image_patches.clone()
     swapped[scene, first] = image_patches[scene, second]
@@ -44,7 +44,7 @@ def swap_by_index(image_patches: Tensor, first: int | Tensor, second: int | Tens
 
 
 def diagnose_in_one(model: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> list[str]:
-    """One finding after the other, without helpers."""
+    """Return the findings about a model, determined one after the other without helpers."""
     token_ids, prompt_lengths, image_patches = batch
     targets = shift_targets(token_ids, prompt_lengths).flatten()
     found = []

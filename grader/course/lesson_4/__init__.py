@@ -1,6 +1,6 @@
-"""Lesson 4, declared: the lab on modern attention. Optional, with 100 points of its own.
+"""Lesson 4, declared: the lab on modern attention. It is optional, and has its own 100 points.
 
-Each module declares related exercises, as in the other lessons. This file only puts them in their order.
+Each module declares related exercises, as in the other lessons. This file only puts them in order.
 """
 
 from attention.multi_head import MultiHeadAttention

@@ -1,4 +1,4 @@
-"""Exercise 4.8: `attend_with_cache`, self-attention that computes keys and values of each token once."""
+"""Exercise 4.8: `attend_with_cache`, self-attention that computes the key and value of each token only once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,10 @@ def draw_cached_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor
 
 
 def in_cache(scale: float) -> Draw:
-    """Return a draw of keys or values of `before` tokens, one of the trial's sizes; of None where that is 0."""
+    """Return a function that draws keys or values for the tokens in the cache.
+
+    The trial's size "before" is the number of these tokens. If it is 0, the function returns None.
+    """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
         width = sizes["d_model"] // sizes["heads"]
@@ -65,7 +68,7 @@ def cached_values(
 def cached_in_pieces(
     attend_with_cache, MultiHeadAttention, sizes: Mapping, weights: Mapping, tokens: Tensor, pieces: list
 ) -> Mapping[str, Value]:
-    """Return the outputs of several calls, one after the other, each with the cache of the one before."""
+    """Return the outputs of several calls. Each call gets the next tokens and the cache of the call before it."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     outputs, cache = [], None
     for piece in tokens.split(pieces, dim=-2):
@@ -78,7 +81,7 @@ def cached_in_pieces(
 
 
 def draw_pieces(sampler: InputSampler, *, pieces: list, **sizes: Any) -> Inputs:
-    """Draw a layer's weights and tokens, and into which pieces they are cut."""
+    """Draw a layer's weights and tokens, and add the sizes of the pieces into which the probe cuts the tokens."""
     inputs = draw_cached(sampler, before=0, tokens=sum(pieces), **sizes)
     return {**{name: inputs[name] for name in ("sizes", "weights", "tokens")}, "pieces": pieces}
 
@@ -86,7 +89,7 @@ def draw_pieces(sampler: InputSampler, *, pieces: list, **sizes: Any) -> Inputs:
 def cached_conduct(
     attend_with_cache, MultiHeadAttention, sizes: Mapping, weights: Mapping, tokens: Tensor, keys, values
 ) -> Mapping[str, Value]:
-    """Report whether the layer, the tokens and the cache that is handed in stay as they are; and the output."""
+    """Return the output, and whether the layer, the tokens and the given cache stay unchanged."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
 
     def call(tokens: Tensor, keys: Tensor, values: Tensor) -> Any:

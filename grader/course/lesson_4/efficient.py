@@ -1,4 +1,4 @@
-"""Exercises 4.1 and 4.2: a sliding window, and linear attention; neither makes an n × n matrix."""
+"""Exercises 4.1 and 4.2: a sliding window, and linear attention. Neither of them makes an n × n matrix."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,14 +29,17 @@ draw_without_window, draw_with_window = drawn(**UNMASKED), drawn(**UNMASKED, win
 
 
 def draw_zero_keys(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw what `draw_with_window` does, and set every third key to zero: real ones, that look like padding."""
+    """Draw inputs as `draw_with_window` does, and set every third key to zero.
+
+    The zero keys are real keys, although they look like padding.
+    """
     inputs = draw_with_window(sampler, **sizes)
     zero = torch.arange(sizes["n"]).unsqueeze(-1) % 3 == 0
     return {**inputs, "key": inputs["key"].masked_fill(zero, 0.0)}
 
 
 def largest_tensor(function, arguments: Mapping[str, Any]) -> Mapping[str, Value]:
-    """Report whether a call makes a tensor of n × n numbers, and the output."""
+    """Return the output of a call, and True if the call makes a tensor of n × n numbers."""
     output, largest = watch_sizes(function, *arguments.values())
     return {"makes a tensor of n × n numbers": largest >= arguments["query"].shape[-2] ** 2, "output": output}
 

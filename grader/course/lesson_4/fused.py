@@ -35,12 +35,13 @@ draw_layer_and_tokens = drawn_layer(
 def draw_fused(
     sampler: InputSampler, *, cross: bool = True, mask: str = "none", dropout: float | None = None, **sizes
 ) -> Inputs:
-    """Draw a layer's weights and tokens, image tokens if `cross`, and a mask.
+    """Draw a layer's weights and tokens, image tokens if `cross` is True, and a mask.
 
     Args:
-        mask: "none"; "random", a row for each token of the batch; "one for all", without batch dimensions; "padding",
-            with an axis of length 1 in the place of the tokens; "nowhere", random, and one token may attend nowhere.
-        dropout: of the layer, if it is given one.
+        mask: "none"; "random", a row for each token of the batch; "one for all", without batch
+            dimensions; "padding", with an axis of length 1 instead of the tokens; "nowhere", random
+            except that one token may attend nowhere.
+        dropout: the dropout with which the layer is made; None to make it without this argument.
     """
     inputs = draw_layer_and_tokens(sampler, **sizes)
     if dropout is not None:
@@ -66,7 +67,10 @@ def fused_values(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Map
 
 
 def fused_weights(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    """Report whether a call makes weights, as many numbers as pairs of a token and a patch; and the output."""
+    """Return the output of a call, and True if the call makes the weights.
+
+    The weights are a tensor with a number for each pair of a token and a patch.
+    """
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     tokens, context, mask = arguments.values()
     output, largest = watch_sizes(fused_forward, layer, tokens, context, mask)
@@ -76,7 +80,7 @@ def fused_weights(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Ma
 def fused_conduct(
     fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping, grad_outputs: Mapping
 ) -> Mapping[str, Value]:
-    """Report gradients and side effects, and whether the layer stays as it is."""
+    """Return gradients and side effects, and whether the layer stays unchanged."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
 
     def call(**given: Any) -> dict[str, Any]:

@@ -14,7 +14,11 @@ from grader.declare.probes import function_effects, raised
 
 
 def draw_group_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:
-    """Draw a mask with a True in each row: "one for all" (T, S); "each" (..., T, S); "padding" (..., 1, S)."""
+    """Draw a mask with at least one True in each row.
+
+    The trial's size "mask" is its kind: "one for all" (T, S), "each" (..., T, S) or "padding" (...,
+    1, S).
+    """
     shapes = {"one for all": "queries keys", "padding": "* 1 keys"}
     return mask(shapes.get(sizes["mask"], "* queries keys"))(sampler, sizes)
 
@@ -32,7 +36,10 @@ draw_unequal = drawn(query="heads 3 2", unequal="groups 5 2", equal="2 5 2")
 
 
 def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Tensor) -> Mapping[str, Value]:
-    """Name the errors for groups that the heads cannot be shared out to, and for groups that they can."""
+    """Return the errors for two numbers of groups.
+
+    The heads can be shared out evenly to the groups of `equal`, but not to those of `unequal`.
+    """
     return {
         "with heads that cannot be shared out it raises": raised(lambda: grouped_attention(query, unequal, unequal)),
         "with heads that can it raises": raised(lambda: grouped_attention(query, equal, equal)),

@@ -26,12 +26,13 @@ def draw_rotation(
     dtype: torch.dtype = torch.float32,
     places: str = "as drawn",
 ) -> Inputs:
-    """Draw vectors and places; a base if one is given.
+    """Draw vectors and positions, and add a base if one is given.
 
     Args:
-        each: whether every vector of the batch has a place of its own.
-        fractions: whether places may lie between the integers.
-        places: "as drawn", or "float64", whatever the vectors are.
+        each: give every vector of the batch its own position.
+        fractions: draw positions between the integers, too.
+        places: the dtype of the positions: "as drawn", or "float64", whatever the dtype of the
+            vectors is.
     """
     shape = (*batch_shape, n) if each else (n,)
     drawn_places = sampler.uniform(*shape) * FARTHEST if fractions else sampler.integers(0, FARTHEST, *shape)
@@ -49,7 +50,7 @@ draw_relation = drawn(
 
 
 def rotary_relation(rotate, query: Tensor, key: Tensor, positions: Tensor, shift: int) -> Mapping[str, Value]:
-    """Report what turning by the place is for: scores that know the distance, and nothing else of the places."""
+    """Return whether rotation keeps lengths, and whether scores depend only on the distance of two positions."""
 
     def scores(of_query: Tensor, of_key: Tensor) -> Tensor:
         return rotate(query, of_query) @ rotate(key, of_key).transpose(-2, -1)
@@ -74,7 +75,7 @@ draw_odd = drawn(
 
 
 def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[str, Value]:
-    """Name the errors for vectors of odd and of even width."""
+    """Return the errors for vectors of odd and of even width."""
     return {
         "error with an odd width": raised(lambda: rotate(odd, positions)),
         "with an even width it raises": raised(lambda: rotate(even, positions)),

@@ -1,4 +1,4 @@
-"""Exercise 4.4: `tiled_attention`, exact attention whose memory grows with n and not with n²."""
+"""Exercise 4.4: `tiled_attention`, exact attention whose memory grows with n instead of n²."""
 
 from collections.abc import Mapping
 
@@ -29,9 +29,12 @@ MANY_TILES = 10.0
 
 
 def draw_side(shape: str, sign: int) -> Draw:
-    """Return a draw of queries (sign 1) or keys (−1).
+    """Return a function that draws queries or keys.
 
-    If a trial says so, their scores are in the hundreds, or far below zero.
+    The trial's size "scores" may ask for scores in the hundreds, or far below zero.
+
+    Args:
+        sign: 1 for queries, −1 for keys.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
@@ -48,7 +51,7 @@ draw_tiled = drawn(
 
 
 def tiled_memory(tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int) -> Mapping[str, Value]:
-    """Report whether a call holds T × S numbers at one time, in one tensor or in several; and the output."""
+    """Return the output, and whether the call has T × S numbers at one time, in one tensor or in several tensors."""
     pairs = query.shape[-2] * key.shape[-2]
     output, most = watch_peak(tiled_attention, query, key, value, tile)
     _, largest = watch_sizes(tiled_attention, query, key, value, tile)

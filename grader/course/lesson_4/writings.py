@@ -1,4 +1,4 @@
-"""Lesson 4's exercises written in other right ways, as students write them: some mistakes are edits of these."""
+"""Other right ways to write lesson 4's exercises, as students write them. Some mistakes are edits of these."""
 
 import math
 
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 
 def window_by_index(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
-    """Gather the neighbours of each position, and hide those beyond the ends."""
+    """Return windowed attention that gathers the neighbours of each position, and hides those beyond the ends."""
     n = query.shape[-2]
     offsets = torch.arange(-window, window + 1, device=query.device)
     place = torch.arange(n, device=query.device).unsqueeze(-1) + offsets
@@ -23,7 +23,7 @@ def window_by_index(query: Tensor, key: Tensor, value: Tensor, window: int) -> T
 def fused_in_steps(
     layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """Split and join the heads in the open."""
+    """Return a layer's output, with the heads split and joined by single steps."""
     context = tokens if context is None else context
     heads = layer.num_heads
     query = layer.W_Q(tokens).unflatten(-1, (heads, -1)).transpose(-3, -2)
@@ -37,7 +37,7 @@ def fused_in_steps(
 
 
 def grouped_by_repeating(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Give each head a copy of its group's keys and values."""
+    """Return grouped attention in which each head gets a copy of its group's keys and values."""
     heads, groups = query.shape[-3], key.shape[-3]
     if heads % groups != 0:
         raise ValueError("the heads cannot be shared out")

@@ -1,6 +1,6 @@
-"""Lesson 5, declared: the lab on models that others trained. Optional, with 100 points of its own.
+"""Lesson 5, declared: the lab on pretrained models. It is optional, and has its own 100 points.
 
-Each module declares related exercises, as in the other lessons. This file only puts them in their order.
+Each module declares related exercises, as in the other lessons. This file only puts them in order.
 """
 
 from attention.vit_layer import ViTLayer

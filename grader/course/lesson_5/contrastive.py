@@ -1,4 +1,4 @@
-"""Exercises 5.5 and 5.6: two losses that join pictures and texts from pairs alone, CLIP's and SigLIP's."""
+"""Exercises 5.5 and 5.6: the losses of CLIP and SigLIP, which learn only from pairs of pictures and texts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,14 +33,18 @@ draw_biased_pairs = drawn(
 
 
 def draw_pair_and_its_opposite(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw a first text that points along the second picture, and a last one that opposes its own."""
+    """Draw pairs of pictures and texts, two of which are special.
+
+    The first text has the direction of the second picture. The last text is the opposite of the
+    last picture.
+    """
     inputs = {**drawn_part(image=normal("* pairs d", scale=2.0), text=normal("* pairs d", scale=0.7))(sampler, sizes)}
     inputs["text"][0], inputs["text"][-1] = 2 * inputs["image"][1], -inputs["image"][-1]
     return {**inputs, **{name: sizes[name] for name in ("temperature", "bias") if name in sizes}}
 
 
 def loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Compute the loss with what the task gives by default, and with other numbers."""
+    """Return the loss at the task's default numbers, and at other numbers."""
     image, text, *numbers = arguments.values()
     return {
         "loss": as_number(function(image, text), "loss"),
@@ -49,7 +53,7 @@ def loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Report side effects of the loss, and its gradients; it is one number, so they need no direction."""
+    """Return side effects of the loss, and its gradients. They need no direction, because the loss is one number."""
     numbers = {name: value for name, value in arguments.items() if not isinstance(value, Tensor)}
 
     def call(image: Tensor, text: Tensor) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Exercises 5.1 to 5.4: a vision transformer, from patches to what [CLS] looks at."""
+"""Exercises 5.1 to 5.4: a vision transformer, from patches to the places that [CLS] looks at."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -116,12 +116,12 @@ draw_layer = drawn(sizes=chosen(VIT_SIZES), weights=weights_of(ViTLayer, VIT_SIZ
 
 
 def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
-    """Return output and weights of the student's function for a layer with our weights, and tokens."""
+    """Return the output and weights of the student's function, for tokens and a layer with our weights."""
     return named(function(load(ViTLayer(*sizes.values()), weights), tokens), ["output", "weights"])
 
 
 def with_layer_effects(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
-    """Return the results of `with_layer` for tokens that are not contiguous, and side effects.
+    """Return the results of the student's function for tokens that are not contiguous, and side effects.
 
     The side effects are changes of the tokens and of the layer.
     """
@@ -300,7 +300,7 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
 
 
 def draw_layer_map(sampler: InputSampler, sizes: Sizes) -> Tensor:
-    """Draw the attention weights of one layer, between [CLS] and a token for each patch."""
+    """Draw the attention weights of one layer (..., heads, tokens, tokens). The tokens are [CLS] and the patches."""
     tokens = 1 + sizes["rows"] * sizes["columns"]
     return normal(f"* heads {tokens} {tokens}", scale=2.0)(sampler, sizes).softmax(-1)
 

@@ -1,4 +1,4 @@
-"""Exercises 5.7 and 5.8: the names that are nearest to a picture, and how often the right one is among them."""
+"""Exercises 5.7 and 5.8: the names that are nearest to a picture, and how often they include the right name."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -89,7 +89,7 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
 
 
 def draw_logits_with_ties(sampler: InputSampler, sizes: Sizes) -> Tensor:
-    """Draw logits of whole numbers from 0 to 2, so that many of a row are equal."""
+    """Draw logits that are whole numbers from 0 to 2, so that many logits of a row are equal."""
     dtype = sizes.get("dtype", torch.float32)
     return integers(0, 3, "* names")(sampler, sizes).to(dtype)
 
@@ -99,12 +99,12 @@ draw_tied = drawn(logits=draw_logits_with_ties, target=integers(0, "names", "*")
 
 
 def recall_of(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Compute the recall, as a number."""
+    """Return the recall as a number."""
     return {"recall": as_number(function(*arguments.values()), "recall")}
 
 
 def recall_effects(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Report side effects, and the recall of logits that are not contiguous."""
+    """Return side effects, and the recall for logits that are not contiguous."""
     given = {name: strided(value.clone()) if isinstance(value, Tensor) else value for name, value in arguments.items()}
     return {**effects_of(function, arguments), "recall": as_number(function(**given), "recall")}
 

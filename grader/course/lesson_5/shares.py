@@ -1,4 +1,4 @@
-"""Exercise 5.9, patch_map: the similarity of a picture with a text, shared out among the patches."""
+"""Exercise 5.9, patch_map: the share of each patch in the similarity of a picture with a text."""
 
 import torch
 from attention.patch_maps import patch_map

@@ -1,6 +1,6 @@
 """Stand-ins: working definitions that replace a failed answer. They use PyTorch's own functions where there are any.
 
-The student's notebook defines them by `carry_on("4.5")`, and the grader runs them while it judges
+The student's notebook defines them by `carry_on("5.2")`, and the grader runs them while it judges
 later exercises. Each source runs by itself, with the names that the lesson imports.
 """
 

@@ -1,4 +1,4 @@
-"""Lesson 5's exercises written in other right ways, as students write them: some mistakes are edits of these."""
+"""Other right ways to write lesson 5's exercises, as students write them. Some mistakes are edits of these."""
 
 import torch
 from attention.vit_layer import ViTLayer
@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 
 def embedding_by_hand(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor, positions: Tensor) -> Tensor:
-    """Cut the patches out, and multiply with the weight as a matrix."""
+    """Return the embedded patches, cut out with reshapes and multiplied by the weight as a matrix."""
     d, patch = len(bias), weight.shape[-1]
     side = round((len(positions) - 1) ** 0.5)
     batch = images.reshape(-1, *images.shape[-3:])
@@ -25,7 +25,7 @@ def embedding_by_hand(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor,
 
 
 def attention_by_hand(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Split, compare, mix and join with nothing but reshapes and products."""
+    """Return output and weights of attention, computed with only reshapes and products."""
     heads = layer.num_heads
     width = tokens.shape[-1] // heads
     query, key, value = layer.W_Q(tokens), layer.W_K(tokens), layer.W_V(tokens)

@@ -1,6 +1,6 @@
-"""Declares lesson 6, the lab that asks whether attention maps explain answers. Optional, with 100 points of its own.
+"""Lesson 6, declared: the lab that asks if attention maps explain answers. It is optional, and has its own 100 points.
 
-Each module declares related exercises, as in the other lessons. This file only puts them in their order.
+Each module declares related exercises, as in the other lessons. This file only puts them in order.
 """
 
 from attention.measures.faithfulness import value_weighted

@@ -1,4 +1,4 @@
-"""Exercise 6.3: `deletion_curve`, `insertion_curve` and `area_under`, which put an explanation to the test."""
+"""Exercise 6.3: `deletion_curve`, `insertion_curve` and `area_under`, which test an explanation."""
 
 from collections.abc import Mapping
 
@@ -24,9 +24,10 @@ from grader.declare.probes import side_effects, strided
 def draw_scenes_and_order(
     sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32
 ) -> Inputs:
-    """Draw scenes, an order of the patches of each, an empty patch, and what the score asks each scene for.
+    """Draw scenes, an order of the patches for each scene, an empty patch, and a query for the score of each scene.
 
-    No order is its own inverse, so that who reads it as a list of turns gets other curves, and no two are the same.
+    No two orders are equal, and none is its own inverse. So an answer that reads an order as a list
+    of ranks gets other curves.
     """
     orders: list[Tensor] = []
     while len(orders) < scenes:
@@ -45,14 +46,17 @@ draw_curves = drawn(curve="* points")
 
 
 def loudest(query: Tensor, image_patches: Tensor) -> Tensor:
-    """Return a score for each scene (B,): a soft maximum over the patches of how well they fit the scene's query."""
+    """Return a score for each scene (B,), a soft maximum over its patches.
+
+    The maximum is over the similarity of each patch with the scene's query.
+    """
     return torch.einsum("bnd,bd->bn", image_patches, query).logsumexp(1)
 
 
 def curve_values(
     deletion_curve, insertion_curve, image_patches: Tensor, order: Tensor, blank: Tensor, query: Tensor
 ) -> Mapping[str, Value]:
-    """Return both curves of the score `loudest`."""
+    """Return the deletion curve and the insertion curve for the score `loudest`."""
 
     def score(shown):
         return loudest(query, shown)
@@ -66,7 +70,7 @@ def curve_values(
 def curve_purity(
     deletion_curve, insertion_curve, image_patches: Tensor, order: Tensor, blank: Tensor, query: Tensor
 ) -> Mapping[str, Value]:
-    """Return both curves, by keyword, and whether scenes, order and empty patch stay as they are."""
+    """Return both curves for arguments by keyword, and whether scenes, order and empty patch stay unchanged."""
 
     def score(shown):
         return loudest(query, shown)

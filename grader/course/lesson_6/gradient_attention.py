@@ -1,4 +1,4 @@
-"""Exercise 6.2: `gradient_attention`, attention weighted by what the score gains from it."""
+"""Exercise 6.2: `gradient_attention`, attention weighted by the gradient of a score."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ draw_scored_attention = drawn(
 
 
 def scored(logits: Tensor, value: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
-    """Return weights (..., H, T, S), and a score (...) that is made of them."""
+    """Return weights (..., H, T, S), and a score (...) that is computed from them."""
     weights = logits.softmax(-1)
     return weights, ((weights @ value).tanh() * read).sum((-3, -2, -1))
 
@@ -28,7 +28,7 @@ def gradient_values(gradient_attention, logits: Tensor, value: Tensor, read: Ten
 
 
 def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Tensor) -> Mapping[str, Value]:
-    """Report whether the call leaves weights and score as they are, and `.grad` of what learns empty."""
+    """Return the map, whether the call leaves weights and score unchanged, and the number of tensors with a `.grad`."""
     learns = [tensor.clone().requires_grad_() for tensor in (logits, value, read)]
     weights, score = scored(*learns)
     before = {"weights": weights.detach().clone(), "score": score.detach().clone()}

@@ -1,8 +1,8 @@
-"""The explanations of 6.1, 6.2 and 6.4 on the model that the notebook trained, for questions that it has never seen.
+"""Checks the explanations of 6.1, 6.2 and 6.4 on the model that the notebook trained, for unseen questions.
 
-The judge loads the weights that the sandbox returns into the reference's model, and explains the
-same answers itself. So it does not matter how long the model was trained, or if it is the student's
-own model of lesson 3.
+The judge puts the weights that the sandbox returns into the reference's model, and explains the
+same answers with the reference. So it does not matter how long the model was trained, or if it is
+the student's own model of lesson 3.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,21 +32,25 @@ def draw_own_questions(sampler: InputSampler, *, scenes: int, task: str) -> Inpu
 
 
 def draw_own_twins(sampler: InputSampler, *, scenes: int, task: str, head: int) -> Inputs:
-    """Draw as `draw_own_questions`; each scene is "clean", the one before it its "twin", and the head is handed on."""
+    """Draw questions as `draw_own_questions` does, with two images for each of them.
+
+    "clean" is the question's own scene, and "twin" is the scene of the question before it. Add the
+    index of the head.
+    """
     questions = draw_own_questions(sampler, scenes=scenes, task=task)
     clean = questions["image_patches"]
     return {"token_ids": questions["token_ids"], "clean": clean, "twin": clean.roll(1, 0), "head": head}
 
 
 def weights_as_they_are(model) -> Mapping[str, Tensor]:
-    """Return copies of a model's weights by name."""
+    """Return copies of a model's present weights by name."""
     return {name: value.detach().cpu().clone() for name, value in model.named_parameters()}
 
 
 def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
     """Return the rollout of the model that the notebook trained, and the model's weights.
 
-    From the weights, the judge computes the rollout again.
+    The judge computes the rollout again from the weights.
     """
     state = weights_as_they_are(model)
     with torch.no_grad():
@@ -56,7 +60,7 @@ def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: T
 
 
 def gradients_in_own(gradient_attention, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
-    """Report the map of gradients of the highest score of the next word, and the weights."""
+    """Return the student's map for the highest score of the next word, and the model's weights."""
     state = weights_as_they_are(model)
     seen = model.inside(token_ids, image_patches)
     found = gradient_attention(seen.cross_map, seen.logits[:, -1].amax(-1))
@@ -64,7 +68,7 @@ def gradients_in_own(gradient_attention, model, token_ids: Tensor, image_patches
 
 
 def patched_in_own(patch_head, model, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor) -> Mapping[str, Value]:
-    """Report the logits with one head's output taken from the twin, and the weights."""
+    """Return the logits of the model with one head's output from the twin, and the model's weights."""
     state = weights_as_they_are(model)
     logits = patch_head(model, head, token_ids, clean, twin)
     return {"logits": logits.detach() if isinstance(logits, Tensor) else logits, "state": state}
@@ -73,11 +77,13 @@ def patched_in_own(patch_head, model, head: int, token_ids: Tensor, clean: Tenso
 def on_own_model(
     probe: Callable[..., Mapping[str, Value]], right: Callable, draw: Callable[..., Inputs]
 ) -> dict[str, Any]:
-    """Return the arguments of a `CheckSpec` that compares one explanation on the student's own model.
+    """Return the arguments of a `CheckSpec` that checks an explanation on the model that the notebook trained.
 
     Args:
-        probe: called with the student's function, the model and the inputs; returns what is compared, and "state".
+        probe: called with the student's function, the model and the inputs. It returns the values
+            to compare, and the model's weights as "state".
         right: the reference's function.
+        draw: draws the inputs.
     """
 
     def judge(case: Case) -> Finding:

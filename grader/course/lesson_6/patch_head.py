@@ -1,4 +1,4 @@
-"""Exercise 6.4: `patch_head`, which puts the output of one head from one scene into the run on another."""
+"""Exercise 6.4: `patch_head`, which runs a model on one scene with the output of one head from another scene."""
 
 from collections.abc import Mapping
 
@@ -57,7 +57,7 @@ def patched_values(
 def patched_purity(
     patch_head, OpenVLM, sizes: Mapping, weights: Mapping, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
 ) -> Mapping[str, Value]:
-    """Report whether the model answers as before, and whether its weights, modes and the inputs stay as they are."""
+    """Return the logits, and whether the model, its answers, its modes and the inputs stay unchanged."""
     model = load(OpenVLM(**sizes), weights)
     model.blocks[0].eval()  # a part that somebody put into evaluation mode; it has to stay so
     mode, learns = modes(model), what_learns(model)
@@ -80,7 +80,7 @@ def patched_purity(
 
 
 def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
-    """Return the values of each head of the cross-attention: (B, H, S, d_head)."""
+    """Return the values of each head of the last cross-attention, with the shape (B, H, S, d_head)."""
     layer = model.blocks[-1].cross_attn
     image_tokens = model.image_norm(model.image_positions(model.aligner(image_patches)))
     return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)

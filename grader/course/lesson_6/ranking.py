@@ -1,6 +1,6 @@
 """The ranking of exercise 6.3: explanations of a model, ranked on scenes that the submission has never seen.
 
-The explanations are provided, so that an error in 6.1 or 6.2 costs nothing here. The grader draws
+The explanations are provided, so that an error in 6.1 or 6.2 costs no points here. The grader draws
 the model's weights. The scenes contain digits of the test split.
 """
 
@@ -32,7 +32,7 @@ CLEAR = 1e-4  # how far apart the areas of two explanations must be for their or
 
 
 def draw_ranked(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
-    """Draw a model and questions about unseen scenes, until its explanations differ clearly in their areas."""
+    """Draw a model and questions about unseen scenes, until the areas of its explanations differ clearly."""
     ours = deletion_curve, insertion_curve, area_under, value_weighted, OpenVLM
     while True:
         inputs = _draw_once(sampler, scenes, task)
@@ -42,7 +42,7 @@ def draw_ranked(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
 
 
 def _draw_once(sampler: InputSampler, scenes: int, task: str) -> dict:
-    """Draw questions and a model's weights, whatever its explanations are like."""
+    """Draw questions and a model's weights, without looking at its explanations."""
     questions = draw_own_questions(sampler, scenes=scenes, task=task)
     weights = draw_layer_weights(sampler, build_quietly(OpenVLM, **RANKED_SIZES), torch.float64)
     weights["head.weight"] *= 3.0  # sure answers, as those of a trained model are
@@ -69,10 +69,11 @@ def rank_explanations(
     image_patches: Tensor,
     blank: Tensor,
 ) -> Mapping[str, Value]:
-    """Explain a model's answers in three ways, and rank these by insertion minus deletion.
+    """Explain a model's answers in three ways, and rank the three explanations by insertion minus deletion.
 
     Returns:
-        "ranking", the names, the best first; "areas" (3, 2), deletion and insertion of each, the mean over the scenes.
+        "ranking": the names of the explanations, the best first. "areas": (3, 2), the areas for
+        deletion and insertion of each explanation, as means over the scenes.
     """
     model = load(OpenVLM(**sizes), weights).eval()
 

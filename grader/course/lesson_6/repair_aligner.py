@@ -1,4 +1,4 @@
-"""Exercise 6.7: `image_tokens`, in the place of one that freezes the aligner along with the encoder."""
+"""Exercise 6.7: `image_tokens`. It replaces a function that freezes the aligner along with the encoder."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ draw_features = drawn(
 
 
 def make_parts(encoder_weight: Tensor, aligner_weight: Tensor, bias: Tensor) -> tuple[nn.Sequential, nn.Linear]:
-    """Make an encoder (a linear layer without bias, then a tanh) and an aligner (a linear layer)."""
+    """Return an encoder (a linear layer without bias, then a tanh) and an aligner (a linear layer)."""
     first = nn.Linear(*encoder_weight.shape[::-1], bias=False).to(encoder_weight)
     aligner = nn.Linear(*aligner_weight.shape[::-1]).to(aligner_weight)
     first.load_state_dict({"weight": encoder_weight})
@@ -35,7 +35,7 @@ def make_parts(encoder_weight: Tensor, aligner_weight: Tensor, bias: Tensor) -> 
 def tokens_values(
     image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor, direction: Tensor, bias: Tensor
 ) -> Mapping[str, Value]:
-    """Report the tokens, and which of encoder and aligner learns from them."""
+    """Return the tokens, and the gradients that encoder and aligner get from them."""
     encoder, aligner = make_parts(encoder_weight, aligner_weight, bias)
     parameters = {"encoder": encoder[0].weight, "aligner": aligner.weight}
     tokens = along(image_tokens(encoder, aligner, image_patches), direction, "the tokens")
@@ -51,7 +51,7 @@ def tokens_values(
 def tokens_conduct(
     image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor, bias: Tensor
 ) -> Mapping[str, Value]:
-    """Report whether patches and weights stay as they are, and the gradient mode after the call."""
+    """Return whether patches and weights stay unchanged, and the gradient mode after the call."""
     encoder, aligner = make_parts(encoder_weight, aligner_weight, bias)
 
     def call(patches: Tensor) -> Tensor:

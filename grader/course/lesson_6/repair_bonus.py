@@ -1,4 +1,4 @@
-"""Exercise 6.9: `looking_loss`, in the place of a loss that punishes what it was meant to reward."""
+"""Exercise 6.9: `looking_loss`. It replaces a loss that punishes what it was meant to reward."""
 
 from typing import Any
 
@@ -29,7 +29,11 @@ draw_answers_and_scores = drawn(
 
 
 def draw_answers_and_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:
-    """Draw logits, right answers and maps; with `zeros`, the first patch of each has a weight of exactly 0."""
+    """Draw logits, right answers and maps.
+
+    Args:
+        zeros: give the first patch of each map a weight of exactly 0.
+    """
     logits, answers, scores, strength = draw_answers_and_scores(sampler, **sizes).values()
     if zeros:
         scores[:, 0] = -torch.inf

@@ -1,4 +1,4 @@
-"""Exercise 6.8: `mirror_left_right`, in the place of one that mirrors scenes and leaves their questions."""
+"""Exercise 6.8: `mirror_left_right`. It replaces a function that mirrors scenes but not their questions."""
 
 import torch
 from attention.experiments.short_trainings import MIRROR

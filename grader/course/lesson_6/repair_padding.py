@@ -1,4 +1,4 @@
-"""Exercise 6.5: `look_past_padding`, in the place of a look whose mask means the opposite."""
+"""Exercise 6.5: `look_past_padding`. It replaces a look whose mask means the opposite."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from grader.declare.authoring import CheckSpec, Inputs, InputSampler, sizes, wri
 
 
 def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
-    """Add padding to words and patches that are drawn: in each scene at least one patch is padding, and one is not."""
+    """Return a function that draws inputs with `draw`, and adds random padding of the patches."""
 
     def draw_padded(sampler: InputSampler, **sizes: Any) -> Inputs:
         inputs = draw(sampler, **sizes)

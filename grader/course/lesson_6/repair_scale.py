@@ -1,4 +1,4 @@
-"""Exercise 6.6: `look_once`, in the place of an attention without its scale."""
+"""Exercise 6.6: `look_once`. It replaces an attention without its scale."""
 
 import torch
 from attention.experiments.short_trainings import SCALE
@@ -10,10 +10,14 @@ from grader.declare.authoring import CheckSpec, Draw, InputSampler, Sizes, drawn
 
 
 def draw_side_of_look(shape: str, sign: int) -> Draw:
-    """Return a draw of queries (sign 1) or keys (−1).
+    """Return a function that draws queries or keys.
 
-    They are normal or, if a trial says so, all of one sign, for scores below zero. Scores so low
-    that their exp is 0 are drawn in float64, in which the order of a sum matters less.
+    They are normal. If the trial's size "scores" is "below zero", they all have one sign, which
+    gives negative scores. Scores so low that their exp is 0 are drawn in float64, in which the
+    order of a sum matters less.
+
+    Args:
+        sign: 1 for queries, −1 for keys.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:

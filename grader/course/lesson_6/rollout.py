@@ -1,4 +1,4 @@
-"""Exercise 6.1: `attention_rollout`, attention followed through the layers."""
+"""Exercise 6.1: `attention_rollout`, which follows attention through all layers."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> M
 
 
 def rollout_effects(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> Mapping[str, Value]:
-    """Return a rollout, and report side effects of `attention_rollout`, on its list, too."""
+    """Return a rollout, and side effects of `attention_rollout`, which may also change its list of maps."""
     maps: dict[str, Value] = {}
     kept = []
 

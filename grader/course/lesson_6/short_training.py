@@ -1,4 +1,4 @@
-"""The check of each mended training of the lab (exercises 6.5 to 6.9): its model goes on as the reference's does."""
+"""The check of each repaired training run of the lab (6.5 to 6.9): its model continues as the reference's does."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -36,7 +36,7 @@ TRAINED_IN_NOTEBOOK = {
 def mended_begins(
     mended, piece, training, short_step, Examples, state: Mapping, rates, batches, betas, done: float, seed: int
 ) -> Mapping[str, Value]:
-    """Train a model for a few steps more, around a piece of the student's; return what `go_on` does."""
+    """Train a model that contains the student's function for a few more steps. Return the report of `go_on`."""
     optimizer = torch.optim.AdamW(mended.parameters(), betas=tuple(betas))
     generator = torch.Generator().manual_seed(seed)
 
@@ -49,15 +49,16 @@ def mended_begins(
 
 
 def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, points: float) -> Check:
-    """Make the check of one mended training.
+    """Return the check of one repaired training run.
 
-    All that the student wrote is the piece, a function, and "values" and "conduct" have compared it with the reference.
-    So it is enough that the model goes on rightly from one state, and no state of a whole training is kept.
+    The student wrote only one function, the piece, and the checks "values" and "conduct" have
+    compared it with the reference. So it is enough that the model continues rightly from one state.
+    The states of a whole training run are not needed.
 
     Args:
-        piece: the right one.
-        name: of the model in the notebook.
-        at: the id of the cell that trains it.
+        piece: the reference's function.
+        name: the name of the model in the notebook.
+        at: the id of the cell that trains the model.
     """
     build = partial(build_quietly, training.build, piece)
     train = partial(build_quietly, train_short, training, piece, 0)

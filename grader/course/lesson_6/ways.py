@@ -17,7 +17,7 @@ TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
 
 
 def draw_word_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    """Draw the mask of the words that a trial calls "causal" or "random"; None if it names none."""
+    """Draw the mask of the words for the trial's kind, "causal" or "random". Return None without a kind."""
     words, kind = sizes["words"], sizes.get("mask")
     return sampler.mask(words, words) if kind == "random" else causal_mask(words) if kind == "causal" else None
 
@@ -26,7 +26,7 @@ draw_joined = drawn_layer(ConcatenatedAttention, LAYER, **TOKENS, mask=draw_word
 
 
 def draw_open_gate(sampler: InputSampler, sizes: Sizes) -> Mapping[str, Tensor]:
-    """Draw the weights of a GatedCrossAttention; its gate is between 0.6 and 1.6, clearly open."""
+    """Draw the weights of a GatedCrossAttention. The gate is between 0.6 and 1.6, so it is clearly open."""
     weights = weights_of(GatedCrossAttention, LAYER)(sampler, sizes)
     return {**weights, "gate": 0.6 + sampler.uniform(1, dtype=sizes.get("dtype", torch.float32))}
 
@@ -43,7 +43,7 @@ draw_new_queries = drawn(num_queries=given("queries"), d_model=given("d_model"),
 
 
 def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens) -> Mapping[str, Value]:
-    """Report what a new layer does to its text, its parameters, and whether its gate can open."""
+    """Return the change that a new layer makes to its text, its parameters, and whether its gate can open."""
     layer = as_module(GatedCrossAttention(d_model, num_heads)).to(text_tokens.device)
     output, _ = pair(layer(text_tokens, image_tokens), ("tokens", "weights"))
     output, gate = as_tensor(output, "tokens"), learned(layer, ["gate"])["gate"]
@@ -57,7 +57,10 @@ def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, ima
 
 
 def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) -> Mapping[str, Value]:
-    """Report the parameters of a new layer, whether its queries differ, and whether they are drawn as was asked."""
+    """Return the parameters of a new layer, and facts about its learned queries.
+
+    They are the number of different queries, and whether the queries are normally distributed.
+    """
     layer = as_module(make_with_nan(lambda: LearnedQueries(num_queries, d_model, num_heads)))
     queries = learned(layer, ["queries"])["queries"].detach().nan_to_num()
     different = len(torch.unique(queries, dim=0))
@@ -69,11 +72,11 @@ def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) 
 
 
 def looks_normal(numbers: Tensor) -> bool | None:
-    """Return True if numbers may come from a normal distribution around 0.
+    """Return True if numbers may be from a normal distribution around 0, or None for fewer than 1,000 numbers.
 
-    Returns None for fewer than 1,000 numbers, which are not enough. The fourth moment is 3 for a
-    normal distribution, 2.4 for one that is cut off at two standard deviations, and 1.8 for a
-    uniform one. For 1,920 normal numbers it is 8 standard errors above 2.1.
+    The fourth moment is 3 for a normal distribution, 2.4 for a normal distribution that is cut off
+    at two standard deviations, and 1.8 for a uniform distribution. For 1,920 normally distributed
+    numbers, it is usually far above the threshold 2.1: the distance is 8 standard errors.
     """
     if numbers.numel() < 1000:
         return None

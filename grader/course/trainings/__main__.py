@@ -1,4 +1,4 @@
-"""Run the reference's trainings now, so that no submission waits for them: `python -m grader.course.trainings`."""
+"""Runs the reference's training now, so that no submission waits for it: `python -m grader.course.trainings`."""
 
 from grader.course import lessons
 

@@ -1,4 +1,4 @@
-"""The checks that verify a training: it goes on as the reference's, from its own state and from secret ones."""
+"""The checks that verify a training run: it continues as the reference's does, from its own and from secret states."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,16 +24,19 @@ def begins(
     points: float = 0,
     names: Mapping[str, str] | None = None,
 ) -> Check:
-    """Make the check that the model that a training cell has left goes on as the reference does from there.
+    """Return the check that the model of a training cell continues to train as the reference does.
 
-    The model starts from its own weights. So the check does not depend on what the cell trained it with: a student may
-    have changed the scenes, say.
+    The model starts from the weights that the cell has given it. So the check does not depend on
+    the data that the cell used: a student may have changed the scenes, for instance.
 
     Args:
-        probe: takes a few steps with the notebook's model, and returns what `segment.go_on` does.
-        draw: draws the inputs of the probe; the "state" has no weights.
+        cell: the id of the training cell.
+        probe: takes a few steps with the notebook's model, and returns the report of
+            `segment.go_on`.
+        draw: draws the inputs of the probe. Their "state" has no weights.
         build: makes a model of the reference.
-        go_on: called as go_on(model, **inputs) → what the probe returns, with the reference.
+        go_on: called as go_on(model, **inputs) with the reference's model. It returns the same as
+            the probe.
         names: parameter of the probe → name in the notebook.
     """
 
@@ -60,7 +63,9 @@ def begins(
 
 
 def load_returned(model: nn.Module, state: object) -> str:
-    """Copy weights that came back into a model; return a message if they do not fit, "" if they do.
+    """Copy weights from the sandbox into a model.
+
+    Return a message if they do not fit the model, or "" if they do.
 
     Args:
         state: the weights by parameter name; untrusted.
@@ -82,11 +87,13 @@ def load_returned(model: nn.Module, state: object) -> str:
 def goes_on(
     cell: str, probe: Callable[..., Mapping[str, Value]], draw: Callable[..., Inputs], *, needs: tuple[str, ...]
 ) -> Check:
-    """Make the check that a training goes on as the reference's, from two secret states.
+    """Return the check that a training run continues as the reference's does, from two secret states.
 
     Args:
-        probe: takes a few steps from a state, and returns what `segment.go_on` does.
-        draw: called as draw(sampler, early=…) → the inputs of the probe; early: in the first half of the training.
+        cell: the id of the training cell.
+        probe: takes a few steps from a state, and returns the report of `segment.go_on`.
+        draw: called as draw(sampler, early=…). It returns the inputs of the probe, with a state
+            from the first half of the training run if `early` is True.
     """
     return Check(
         name="goes on",
@@ -105,7 +112,11 @@ def goes_on(
 
 
 def without_weights(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
-    """Return a function that draws what `draw` does in the first half of a training, but no weights of the state."""
+    """Return a function that draws a segment from the first half of a training run, without the state's weights.
+
+    Args:
+        draw: draws a segment with weights.
+    """
 
     def drawn(sampler: Any) -> Inputs:
         inputs = draw(sampler, early=True)
@@ -115,8 +126,5 @@ def without_weights(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
 
 
 def with_trained(draw: Callable[..., Inputs], training: Training) -> Callable[..., Inputs]:
-    """Return a function that draws what `draw` does, and adds "weights".
-
-    They are the weights at the end of the reference's training run.
-    """
+    """Return a function that draws inputs with `draw`, and adds the reference's trained weights as "weights"."""
     return lambda sampler, **sizes: {**draw(sampler, **sizes), "weights": dict(training.trained)}

@@ -1,4 +1,4 @@
-"""The reference's training of a lesson: run once, and kept with its states at some steps."""
+"""Runs the reference's training of a lesson once, and stores its states at some steps."""
 
 import math
 import os
@@ -29,7 +29,7 @@ MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}  # of Adam: our name → P
 
 
 class State(NamedTuple):
-    """A model in the middle of its training: tensors by the name of the parameter."""
+    """A model in the middle of its training run, as tensors by the name of the parameter."""
 
     step: int  # updates so far
     weights: Mapping[str, Tensor]
@@ -39,12 +39,13 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Training:
-    """How the reference is trained, and after how many updates its state is kept; the last one is the end.
+    """A training run of the reference, and the updates after which its state is stored. The last one is the end.
 
     Args:
-        name: "3-vlm"; of the file that keeps it.
-        train: runs the whole training with the reference, with the notebook's own seed, and returns the model.
-        at: numbers of updates.
+        name: the beginning of the name of the file that stores it, such as "3-vlm".
+        train: runs the whole training with the reference and the notebook's own seed, and returns
+            the model.
+        at: the numbers of updates.
     """
 
     name: str
@@ -52,18 +53,21 @@ class Training:
     at: tuple[int, ...]
 
     def states(self) -> tuple[State, ...]:
-        """Return the states, in order; run the training if no run on this machine has kept them."""
+        """Return the stored states, in order. Run the training if this machine has not stored them yet."""
         return _states(self)
 
     @property
     def trained(self) -> Mapping[str, Tensor]:
-        """The weights at the end."""
+        """The weights at the end of the training run, by parameter name."""
         return self.states()[-1].weights
 
 
 @cache
 def _states(training: Training) -> tuple[State, ...]:
-    """Read the states of a training, or else run it and keep them; where no file can be written, only run it."""
+    """Return the stored states of a training run. If there are none, run the training and store its states.
+
+    If no file can be written, only run the training.
+    """
     path = folder() / f"{training.name}-{_version()}.safetensors"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -74,21 +78,21 @@ def _states(training: Training) -> tuple[State, ...]:
 
 
 def folder() -> Path:
-    """Return the folder for recorded trainings: $GRADER_TRAININGS, else one in the user's cache."""
+    """Return the folder for recorded training runs: $GRADER_TRAININGS, or a folder in the user's cache."""
     chosen = os.environ.get(FOLDER)
     return Path(chosen) if chosen else user_cache_path("attention-course") / "trainings"
 
 
 def read_kept() -> dict[str, bytes]:
-    """Read the files of all trainings of this version that were run on this machine, for another machine."""
+    """Return the files of all training runs of this version on this machine by name, for another machine."""
     found = folder().glob(f"*-{_version()}.safetensors")
     return {path.name: path.read_bytes() for path in sorted(found)}
 
 
 def keep(files: Mapping[str, bytes]) -> None:
-    """Keep files of training runs from another machine.
+    """Store files with training runs from another machine.
 
-    Files of other versions, and those that are here already, are left out.
+    Files of other versions, and files that exist here already, are left out.
     """
     for name, content in files.items():
         path = folder() / Path(name).name
@@ -98,7 +102,7 @@ def keep(files: Mapping[str, bytes]) -> None:
 
 
 def _version() -> str:
-    """Return a digest of what a training depends on: the reference code, the lessons, and PyTorch."""
+    """Return a digest of all that a training run depends on: the reference code, the lessons, and PyTorch."""
     digest = sha256(torch.__version__.encode())
     folders = (Path(attention.__file__).parent, Path(__file__).parents[1], own_lessons())
     for root in filter(None, folders):
@@ -108,7 +112,7 @@ def _version() -> str:
 
 
 def _run_and_keep(training: Training, path: Path) -> tuple[State, ...]:
-    """Run a training, write its states to a file, and delete its older files but KEPT − 1."""
+    """Run a training, write its states to a file, and return them. Keep only the KEPT newest files of this training."""
     states = run(training)
     tensors = {
         f"{state.step}/{kind}/{name}": tensor.contiguous()
@@ -124,7 +128,7 @@ def _run_and_keep(training: Training, path: Path) -> tuple[State, ...]:
 
 
 def _age(path: Path) -> float:
-    """Return the seconds since a file was written; those of a file that is gone are infinite."""
+    """Return the seconds since a file was written, or infinity if the file no longer exists."""
     try:
         return time.time() - path.stat().st_mtime
     except FileNotFoundError:
@@ -132,7 +136,7 @@ def _age(path: Path) -> float:
 
 
 def _read(path: Path) -> tuple[State, ...]:
-    """Read states from a file, in order; () if there is no file, or if it is damaged."""
+    """Return the states in a file, in order, or () if the file does not exist or is damaged."""
     try:
         tensors = load_file(path)
     except (OSError, SafetensorError):
@@ -145,7 +149,7 @@ def _read(path: Path) -> tuple[State, ...]:
 
 
 def run(training: Training) -> tuple[State, ...]:
-    """Run a training, and return the states of the model and its last optimizer."""
+    """Run a training, and return the states that the model and its last optimizer had at the chosen steps."""
     taken: list[tuple[Optimizer, int, dict[Tensor, Any]]] = []
     counts: dict[Optimizer, int] = {}
 
@@ -170,9 +174,9 @@ def run(training: Training) -> tuple[State, ...]:
 
 
 def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -> State:
-    """Make a state of the values that were kept by parameter, under the parameters' names.
+    """Return a state made from the stored values, which are by parameter, under the names of the parameters.
 
-    A parameter that the optimizer never moved has its present value.
+    A parameter that the optimizer never moved gets its present value.
     """
     learned = {name: kept[parameter] for name, parameter in names.items() if parameter in kept}
     weights = {
@@ -184,7 +188,7 @@ def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """One thread and no denormal numbers, as in a notebook; random numbers of this process stay as they are."""
+    """Use one thread in the context, as in a notebook. Afterwards, restore threads, random state and denormals."""
     threads, random = torch.get_num_threads(), torch.random.get_rng_state()
     torch.set_num_threads(1)
     try:
@@ -196,5 +200,5 @@ def _undisturbed() -> Iterator[None]:
 
 
 def evenly(steps: int, count: int) -> tuple[int, ...]:
-    """Return `count` numbers of updates, evenly spread over a training, and its end."""
+    """Return `count` numbers of updates that are evenly spread over a training run, and the number at its end."""
     return (*(steps * (index + 1) // (count + 1) for index in range(count)), steps)

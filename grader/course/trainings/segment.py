@@ -1,4 +1,7 @@
-"""A few steps of training from a secret state: how the state is drawn, what the sandbox runs, and how it is judged."""
+"""A few steps of training from a secret state: functions to draw the state, to take the steps, and to judge them.
+
+The state of a training run consists of the weights and of Adam's running means.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -30,9 +33,11 @@ LAST_DIGIT = 3e-8
 
 
 def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -> dict[str, Any]:
-    """Draw a state from the first or the second half of a training run, without its end.
+    """Draw a state of a training run, except its end, and move all its weights a little.
 
-    All its weights are moved a little.
+    Args:
+        states: the states of the training run, in order; the last one is its end.
+        early: draw from the first half, not from the second half.
     """
     half = (len(states) - 1) // 2
     among = states[:half] if early else states[half:-1]
@@ -46,12 +51,12 @@ def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -
 
 
 def moments(state: State) -> dict[str, Any]:
-    """Return a state without its weights: those with which the notebook's own model goes on."""
+    """Return the parts of a state without its weights, with which a model continues from its own weights."""
     return {"step": state.step, "mean": dict(state.mean), "square": dict(state.square)}
 
 
 def _spread(weight: Tensor) -> float:
-    """Return the root of the mean square of a weight's numbers."""
+    """Return the root of the mean square of a tensor's numbers."""
     return weight.double().pow(2).mean().sqrt().item()
 
 
@@ -61,14 +66,15 @@ def _spread(weight: Tensor) -> float:
 def go_on(
     model, optimizer, take_step: Callable, state: Mapping, rates: Sequence, batches: Sequence
 ) -> Mapping[str, Value]:
-    """Put a model and its optimizer into a state, and take a step on each batch.
+    """Put a model and its optimizer into a state, take a step on each batch, and return a report.
 
     Args:
-        state: as `draw_state` draws it. If it has no weights, the model goes on with its own.
+        state: a state that `draw_state` has drawn. If it has no weights, the model keeps its own.
+        rates: the learning rate for each batch.
 
     Returns:
-        "losses"; and by parameter, its value at the "start" if that is the model's own, how far it
-        "moved", and the optimizer's "mean" of its gradients.
+        "losses"; and for each parameter its value at the "start" if the state has no weights, the
+        distance that it "moved", and the optimizer's "mean" of its gradients.
     """
     parameters = dict(model.named_parameters())
     if "weights" in state:
@@ -98,7 +104,7 @@ def steps_on(optimizer, loss_of: Callable) -> Callable:
     """Return a function that takes one step on a batch, and returns the loss.
 
     Args:
-        loss_of: takes the parts of the batch.
+        loss_of: returns the loss for the parts of a batch.
     """
 
     def take_step(batch: Sequence) -> float:
@@ -131,7 +137,7 @@ def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
 
 
 def judge_segment(case: Case) -> Finding:
-    """Pass if the losses and all updates are the reference's, up to rounding."""
+    """Pass if the losses and all updates are the reference's, except for rounding."""
     state = case.inputs["state"]
     return compare_training(case.got, case.expected(), state["square"], state["weights"], case.rtol)
 
@@ -143,16 +149,16 @@ def compare_training(
     start: Mapping[str, Tensor],
     rtol: float = 1.0,
 ) -> Finding:
-    """Compare what some steps of a training gave with what they give with the reference.
+    """Compare the results of some training steps with those of the reference.
 
     Args:
         got: "losses", and tensors by parameter under other names; untrusted.
-        expected: the same.
+        expected: the same values of the reference.
         square: the running mean of the squared gradients. Adam divides by its root, so if a
             gradient is 0 except for rounding, its weight moves by chance. So a move is weighted
             by the usual size of the gradient.
         start: the weights from which a move is computed.
-        rtol: factor on what is allowed.
+        rtol: a factor on the allowed differences.
     """
     losses = got.get("losses")
     wanted = expected["losses"]
@@ -173,11 +179,11 @@ def compare_training(
 def distances(
     got: object, expected: Mapping[str, Tensor], square: Mapping[str, Tensor], start: Mapping[str, Tensor] | None = None
 ) -> dict[str, float]:
-    """Return by name how far tensors are from the expected ones, as a share of their length.
+    """Return the distance of each tensor from the expected one, as a share of the expected tensor's length.
 
     Args:
-        square: weighs a distance by its root, see `compare_training`.
-        start: the weights from which a move is computed, if these are moves.
+        square: weights a distance by its root, see `compare_training`.
+        start: the weights from which a move is computed, if the tensors are moves.
     """
     weights = {name: square[name].double().sqrt() if name in square else torch.ones(()) for name in expected}
 
@@ -195,7 +201,7 @@ def distances(
 
 
 def how_far_off(own: object, right: Tensor, weight: Tensor, length: float, rounding: float) -> float:
-    """Return the weighted distance of two tensors, without rounding, as a share of a length.
+    """Return the weighted distance of two tensors, minus the rounding, as a share of a length.
 
     It is infinite if the tensors cannot be compared.
     """
@@ -206,12 +212,17 @@ def how_far_off(own: object, right: Tensor, weight: Tensor, length: float, round
 
 
 def _number(value: object) -> str:
-    """Return a float with four decimals, and "no number" for anything else."""
+    """Return a float as text with four decimals, or "no number" for any other value."""
     return f"{value:.4f}" if isinstance(value, float) else "no number"
 
 
 def _words(name: str, off: float, steps: int) -> str:
-    """Say by how much of its way a parameter is off after some steps; infinity: it did not come back."""
+    """Return a message about a parameter that is wrong after some steps.
+
+    Args:
+        off: its distance from the expected value, as a share of the way that it should have moved.
+            Infinity means that the parameter is missing.
+    """
     after = f"after {steps} steps" if steps > 1 else "after one step"
     if off == float("inf"):
         return f"{after}, {name} is missing"

@@ -1,8 +1,9 @@
 """Canvas: the table that its gradebook imports.
 
-As lib/gradebook_importer.rb and lib/gradebook_exporter.rb of canvas-lms read and write it: names and numbers of the
-student, the section, and a column for each assignment, headed "Title (number)". Canvas goes by the number, and takes
-a column without one for the assignment of that title, or for a new one.
+The format is that of lib/gradebook_importer.rb and lib/gradebook_exporter.rb of canvas-lms: name
+and numbers of the student, the section, and a column for each assignment, headed "Title (number)".
+Canvas finds the assignment by the number. Without a number, Canvas uses the assignment with that
+title, or creates one.
 """
 
 import re
@@ -25,12 +26,15 @@ def canvas(students: Scores, worth: Mapping[str, float], column: str = "", own: 
     """Return the table that Canvas imports.
 
     Args:
-        worth: the points of each assignment.
+        students: each student, with their entries by assignment.
+        worth: the maximum points of each assignment.
         column: the head of the assignment's column in Canvas, or the assignment's number there.
-        own: Canvas's own gradebook export, whose columns about the student are kept; "" without one.
+        own: Canvas's own gradebook export, whose columns about the student are kept; "" without
+            one.
 
     Raises:
-        CannotExport: there are several assignments for one column, or Canvas's export has no such column.
+        CannotExport: there are several assignments for one column, or Canvas's export has no such
+            column.
     """
     if column and len(worth) != 1:
         raise CannotExport(
@@ -49,7 +53,10 @@ def canvas(students: Scores, worth: Mapping[str, float], column: str = "", own: 
 
 
 def _head(column: str, assignment: str) -> str:
-    """Return the heading of a column: the given one, or the assignment's name with the given number after it."""
+    """Return the head of a column: `column`, or the assignment's name if `column` is "".
+
+    If `column` is a number, the head is the assignment's name with the number in brackets.
+    """
     if column.isdecimal():
         return f"{assignment} ({column})"
     return column or assignment
@@ -62,11 +69,11 @@ class _GradebookExport:
     head: list[str]
     identity: int  # how many columns are about the student; the last of them is the section
     points: list[str]  # the row of points
-    rows: list[list[str]]  # one for each student, and others, which have no number of a student
+    rows: list[list[str]]  # one for each student, and others without a student's number
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read Canvas's export.
+        """Return the content of Canvas's export.
 
         Raises:
             WrongOwnFile: the text is not Canvas's export.
@@ -78,7 +85,11 @@ class _GradebookExport:
         return cls(head, head.index("Section") + 1, points, rows)
 
     def column(self, wanted: str) -> int:
-        """Return the place of an assignment's column by its head, title or number; CannotExport unless one has it."""
+        """Return the index of an assignment's column, given the column's head, title or number.
+
+        Raises:
+            CannotExport: no column fits, or several columns do.
+        """
         found = [
             place
             for place in range(self.identity, len(self.head))
@@ -91,7 +102,10 @@ class _GradebookExport:
         raise CannotExport(f"Canvas's export has {problem} {wanted!r}; pass --column, one of: {columns}")
 
     def row(self, student: Student) -> list[str] | None:
-        """Return the row of a student by Canvas's number, or else by login or the school's number; None without one."""
+        """Return the row of a student, or None if the export does not contain the student.
+
+        A student is found by Canvas's number, or otherwise by the login or the school's number.
+        """
         keys = ("ID",) if student.has_lms_id else ("SIS Login ID", "SIS User ID")
         for key in keys:
             if key in self.head:
@@ -102,18 +116,18 @@ class _GradebookExport:
 
 
 def _number(head: str) -> str:
-    """Return the assignment's number in the head of a column; "" if it has none."""
+    """Return the assignment's number in the head of a column, or "" if the head contains no number."""
     match = NUMBERED.fullmatch(head)
     return match["number"] if match else ""
 
 
 def _title(head: str) -> str:
-    """Return the assignment's title in the head of a column; "" if the head has no number."""
+    """Return the assignment's title in the head of a column, or "" if the head contains no number."""
     return head.rpartition(" (")[0] if _number(head) else ""
 
 
 def _filled_in(students: Scores, worth: Mapping[str, float], column: str, canvas_export: _GradebookExport) -> Export:
-    """Return the table with the columns about the student as Canvas's own export has them."""
+    """Return the table for Canvas. Its columns about the student are copied from Canvas's own export."""
     places = {name: canvas_export.column(column or name) for name in worth}
     identity = slice(0, canvas_export.identity)
     head = [*canvas_export.head[identity], *(canvas_export.head[place] for place in places.values())]
@@ -135,6 +149,6 @@ def _filled_in(students: Scores, worth: Mapping[str, float], column: str, canvas
 
 
 def _spellings(points: float) -> set[str]:
-    """Return how Canvas may write points: it shows two decimals, and in some languages a comma."""
+    """Return all texts that Canvas may write for points: with up to two decimals, and with a point or a comma."""
     plain = {exact(points), f"{points:.1f}", f"{points:.2f}"}
     return plain | {text.replace(".", ",") for text in plain}

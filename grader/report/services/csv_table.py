@@ -1,4 +1,4 @@
-"""Writes tables as CSV that no spreadsheet runs, and reads those that a learning platform wrote."""
+"""Writes tables as CSV in which spreadsheets run no formulas, and reads tables that a learning platform wrote."""
 
 import csv
 import io
@@ -17,40 +17,45 @@ NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 class CannotExport(Complaint):
-    """The service has no file for this request; the message names the next step."""
+    """The service has no file for this request. The message names the next step."""
 
 
 class WrongOwnFile(CannotExport):
-    """The given file is not the service's own file; the message gives the reason, without naming the file."""
+    """The given file is not the service's own file. The message states the reason, without naming the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Export:
-    """The content of the file that a service imports."""
+    """The content of the file that a service imports, and messages about it."""
 
     text: str
     encoding: str = "utf-8"
     left_out: tuple[str, ...] = ()  # students without a row, because the service does not know their ids
-    remarks: tuple[str, ...] = ()  # what to look at before the file is imported
+    remarks: tuple[str, ...] = ()  # messages to read before the import
 
 
 def exact(points: float) -> str:
-    """Format points for another program: to six decimals, where a page shows two."""
+    """Return points as text for another program, with up to six decimals. Pages show only two."""
     return f"{points:.6f}".rstrip("0").rstrip(".")
 
 
 def score(entry: GradebookEntry | None) -> str:
-    """Return the final score for a cell; "" without a score."""
+    """Return the final score as the text of a cell, or "" without a score."""
     return "" if entry is None or entry.score is None else exact(entry.score)
 
 
 def table(
     rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset(), *, separator: str = ",", quoted: bool = False
 ) -> str:
-    """Return CSV as RFC 4180 defines it; the separator can be another one for a platform that needs it.
+    """Return rows as CSV text, as RFC 4180 defines it.
 
-    An apostrophe stands before each cell that a spreadsheet would run as a formula, unless its text is in `trusted`.
-    Negative numbers get no apostrophe, although they begin with "-": a platform could not read them.
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front, unless its text is
+    in `trusted`. Negative numbers get no apostrophe, although they begin with "-", because a
+    platform could not read them.
+
+    Args:
+        separator: the text between two cells, for a platform that needs another one than ",".
+        quoted: write quotation marks around all cells.
     """
     text = io.StringIO()
     writer = csv.writer(
@@ -61,7 +66,10 @@ def table(
 
 
 def _without_formula(cell: str) -> str:
-    """Put an apostrophe before a cell that a spreadsheet would run; replace unprintable characters."""
+    """Return the text of a cell without unprintable characters.
+
+    Put an apostrophe in front if a spreadsheet would run the text as a formula.
+    """
     # Clean only cells with unprintable characters: `clean` would remove the indentation that Canvas expects.
     text = cell if cell.isprintable() else clean(cell)
     # Some spreadsheets read the full-width forms of these characters, too: NFKC turns them into the plain ones.
@@ -71,13 +79,15 @@ def _without_formula(cell: str) -> str:
 
 
 def read_table(text: str, *, whole: bool = False) -> list[list[str]]:
-    """Read CSV with commas, semicolons or tabs.
+    """Return the rows of CSV text with commas, semicolons or tabs.
 
-    All rows get as many cells as the first row, and empty rows are left out. With `whole` the
-    rows stay as they are, for a file whose first row is not its head.
+    All rows get as many cells as the first row, and empty rows are left out.
+
+    Args:
+        whole: keep the rows as they are, for a file that does not begin with its head.
 
     Raises:
-        WrongOwnFile: it is no CSV, or empty.
+        WrongOwnFile: the text is not CSV, or is empty.
     """
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     lines = text.splitlines() or [""]

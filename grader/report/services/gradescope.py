@@ -1,8 +1,9 @@
 """Gradescope: results.json, as https://gradescope-autograders.readthedocs.io/en/latest/specs/ describes it.
 
-A test is one check of one exercise. Checks try hidden inputs, so students see them when the instructor publishes the
-grades ("after_published"), and at once only which exercises have no answer that runs. There is no leaderboard: without
-the key of that name Gradescope makes none.
+A test is one check of one exercise. Checks try hidden inputs, so students see them only when the
+instructor publishes the grades ("after_published"). Before that, students see only which exercises
+have no answer that runs. There is no leaderboard, because Gradescope makes one only if the file has
+a key of that name.
 """
 
 import json
@@ -25,7 +26,11 @@ HIDDEN, VISIBLE = "after_published", "visible"
 
 
 def gradescope(entries: Sequence[GradebookEntry]) -> Export:
-    """Return results.json of a single submission; for several, one object for each, by student."""
+    """Return results.json for a single submission. For several submissions, return one object for each of them.
+
+    The key of an object is the student's id, or student/assignment if a student has several
+    submissions.
+    """
     entries = [entry for entry in entries if entry.status != "missing"]
     if len(entries) == 1:
         return Export(text=_json(_results(entries[0])))
@@ -62,10 +67,10 @@ def _results(entry: GradebookEntry) -> dict[str, Any]:
 
 
 def _overview(entry: GradebookEntry) -> str:
-    """Return the text that students see first.
+    """Return the text at the top of a student's results.
 
-    It is the reason if the file was not read. Otherwise it announces the later details, and lists
-    the exercises that have no answer.
+    If the file was not graded, the text is the reason. Otherwise it announces the details that
+    students see later, and lists the exercises without an answer.
     """
     if entry.status != "graded":
         return escape(entry.message)
@@ -82,7 +87,7 @@ def _named(verdict: Verdict) -> str:
 def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
     """Yield a test for each check that has points, or one test for an exercise with manual points.
 
-    What explains the exercise stands with its first failed check.
+    The explanation of an exercise is in the test of its first failed check.
     """
     cell, points = entry.cells.get(verdict.id), entry.points(verdict) or 0.0
     checks = [check for check in verdict.checks if check.max_points]
@@ -103,7 +108,7 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
 
 
 def _said(check: CheckResult, message: str) -> str:
-    """Return what Gradescope shows of a check: the message, or whether it passed."""
+    """Return the text that Gradescope shows for a check: its message, or otherwise "passed" or "failed"."""
     if check.outcome is Outcome.FAULT:
         return EXERCISE_FAULT
     return escape(message) or ("passed" if check.outcome is Outcome.PASSED else "failed")
@@ -129,7 +134,7 @@ def _counts(written: Written, entry: GradebookEntry) -> bool:
 
 
 def _question(written: Written, entry: GradebookEntry) -> dict[str, Any]:
-    """Return the item of a question in words, with points once a person gave them."""
+    """Return the item for a question that is answered in words, with its points if a person gave them."""
     cell = entry.cells.get(written.id)
     item: dict[str, Any] = {
         "number": written.id,

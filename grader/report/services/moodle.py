@@ -1,8 +1,9 @@
 """Moodle: the grading worksheet of an assignment, or a file for the gradebook's CSV import.
 
-The worksheet is as mod/assign/feedback/offline/importgradeslib.php reads it: it goes by the columns "Identifier",
-"Grade", "Last modified (grade)" and, if the assignment has that kind of feedback, "Feedback comments", which is HTML.
-The other file: https://docs.moodle.org/en/Grade_import
+Moodle reads the worksheet in mod/assign/feedback/offline/importgradeslib.php. It uses the columns
+"Identifier", "Grade", "Last modified (grade)" and, if the assignment has that kind of feedback,
+"Feedback comments", which contains HTML. The format of the other file is that of
+https://docs.moodle.org/en/Grade_import
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,14 +27,15 @@ DRAFT = "Draft"  # how the status begins of what was saved and not submitted: "D
 def moodle(students: Scores, assignments: Sequence[str], own: str = "") -> Export:
     """Return Moodle's grading worksheet, or a table if the gradebook does not have Moodle's participant numbers.
 
-    The worksheet leaves out students without such a number, because Moodle has no row for them. The table identifies
-    students by email address if all ids are addresses, and by ID number otherwise.
+    The worksheet leaves out students without such a number, because Moodle has no row for them. The
+    table identifies students by email address if all ids are addresses, and by ID number otherwise.
 
     Args:
-        own: the worksheet that Moodle wrote, which is filled in; "" without one.
+        students: each student, with their entries by assignment.
+        own: the worksheet that Moodle wrote, which gets filled in; "" without one.
 
     Raises:
-        CannotExport: `own` is not a worksheet, or a worksheet is asked for with several assignments.
+        CannotExport: `own` is not a worksheet, or there are several assignments for one worksheet.
     """
     participants = [(student, scores) for student, scores in students if student.has_lms_id]
     if (participants or own) and len(assignments) > 1:
@@ -63,7 +65,7 @@ def _points(entry: GradebookEntry) -> str:
 
 
 def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...], own: str) -> Export:
-    """Return Moodle's own worksheet with grades and comments; rows of students without a grade stay as they are."""
+    """Return Moodle's own worksheet with grades and comments. Rows of students without a score stay unchanged."""
     head, *rows = _worksheet(own)
     if COMMENTS not in head:
         head, rows = [*head, COMMENTS], [[*row, ""] for row in rows]
@@ -81,10 +83,12 @@ def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...],
 
 
 def drafts(own: str) -> set[str]:
-    """Return the numbers of the students whose work is a draft, according to Moodle's worksheet in English.
+    """Return the participant numbers of the students whose submission is a draft in Moodle.
+
+    Only a worksheet in English shows drafts.
 
     Raises:
-        WrongOwnFile: the file is not such a worksheet.
+        WrongOwnFile: the file is not a worksheet.
     """
     head, *rows = _worksheet(own)
     people = (dict(zip(head, row, strict=True)) for row in rows)
@@ -92,7 +96,7 @@ def drafts(own: str) -> set[str]:
 
 
 def _worksheet(own: str) -> list[list[str]]:
-    """Read the rows of a worksheet; the first one is its heading.
+    """Return the rows of a worksheet. The first row contains the heads of the columns.
 
     Raises:
         WrongOwnFile: the text is not a worksheet.
@@ -104,9 +108,9 @@ def _worksheet(own: str) -> list[list[str]]:
 
 
 def comments(entry: GradebookEntry) -> str:
-    """Return a short comment for a student as HTML; the feedback page contains the details.
+    """Return a short comment for a student as HTML. Details are only on the feedback page.
 
-    Whatever a student or a person wrote is escaped.
+    All texts from the student or the instructor are escaped.
     """
     reason = {"fault": FAULT, "unreadable": entry.message}.get(entry.status, "")
     paragraphs = [
@@ -119,12 +123,12 @@ def comments(entry: GradebookEntry) -> str:
 
 
 def _html(lines: Sequence[str]) -> str:
-    """Return lines of text as HTML with <br> between them, without those that are empty; "" for none."""
+    """Return lines of text as HTML with <br> between them, or "" if all lines are empty. Leave out empty lines."""
     return "<br>".join(str(escape(clean(line))) for line in lines if line)
 
 
 def _about_exercise(verdict: Verdict, entry: GradebookEntry) -> tuple[str, ...]:
-    """Return the lines about an exercise; none about one with full points and no comment."""
+    """Return the lines about an exercise, or no lines if it has full points and no comment."""
     if kind(verdict) == "full" and not _by_hand(entry, verdict.id):
         return ()
     head = f"{verdict.id} {verdict.title}: {_worth(entry, verdict.id)}".removesuffix(": ")
@@ -134,13 +138,16 @@ def _about_exercise(verdict: Verdict, entry: GradebookEntry) -> tuple[str, ...]:
 
 
 def _about_question(written: Written, entry: GradebookEntry) -> tuple[str, ...]:
-    """Return the lines about a question; none about one without points and comment."""
+    """Return the lines about a question, or no lines if it has neither points nor a comment."""
     earned, by_hand = _worth(entry, written.id), _by_hand(entry, written.id)
     return (f"{written.id} {written.title}: {earned}".removesuffix(": "), by_hand) if earned or by_hand else ()
 
 
 def _worth(entry: GradebookEntry, name: str) -> str:
-    """Return the points that count: "3 of 5"; "" of an exercise without points to which nobody gave any."""
+    """Return the points that count for an exercise or question as text, such as "3 of 5".
+
+    Return "" if it has no maximum points and nobody gave it any.
+    """
     verdict = next((verdict for verdict in entry.grade.verdicts if verdict.id == name), None)
     cell = entry.cells.get(name)
     points = entry.points(verdict) if verdict else cell.points if cell else None
@@ -149,6 +156,6 @@ def _worth(entry: GradebookEntry, name: str) -> str:
 
 
 def _by_hand(entry: GradebookEntry, name: str) -> str:
-    """Return what a person wrote about an exercise or question; "" if nobody did."""
+    """Return the instructor's comment on an exercise or question with an introduction, or "" without a comment."""
     cell = entry.cells.get(name)
     return f"Your instructor writes: {cell.comment}" if cell and cell.comment else ""

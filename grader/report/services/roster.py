@@ -1,4 +1,4 @@
-"""Reads the students of a class from a platform's own file: its gradebook export, or Moodle's grading worksheet."""
+"""Reads the students of a class from a file of the platform: its gradebook export, or Moodle's grading worksheet."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,13 @@ Listed = tuple[Student, tuple[str, ...]]
 
 
 def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
-    """Read the people of a class, each with other ids, but Canvas's Test Student; WrongOwnFile if it lists no class."""
+    """Return the students in a platform's list of a class, each with their other ids.
+
+    Canvas's Test Student is left out.
+
+    Raises:
+        WrongOwnFile: the text is not a list of a class.
+    """
     head, *rows = read_table(text)
     people = (dict(zip(head, row, strict=True)) for row in rows)
     if "ID" in head and "Section" in head:
@@ -41,7 +47,7 @@ def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
 
 
 def _by_user_name(own: OwnFile, form: Format) -> Iterator[Listed]:
-    """Yield the people of a table that goes by the user name; a row without one is passed over."""
+    """Yield the students of a table that identifies students by user name. Skip rows without a user name."""
     ids = zip(*map(own.column, form.ids), strict=True)
     about = zip(own.column(form.first), own.column(form.last), own.column(form.email), strict=True)
     for (user, *others), (first, last, email) in zip(ids, about, strict=True):
@@ -51,7 +57,7 @@ def _by_user_name(own: OwnFile, form: Format) -> Iterator[Listed]:
 
 
 def _of_canvas(row: Mapping[str, str]) -> Listed:
-    """Read a row of Canvas's export, in which a name is one column or two."""
+    """Return the student in a row of Canvas's export, in which the name is in one column or in two."""
     last, _, first = _plain(row.get("Student", "")).partition(", ")
     logins = (row.get("SIS Login ID", "").strip(), row.get("SIS User ID", "").strip())
     first, last = _plain(row.get("FirstName", "")) or first, _plain(row.get("LastName", "")) or last
@@ -60,14 +66,17 @@ def _of_canvas(row: Mapping[str, str]) -> Listed:
 
 
 def _is_test_student(student: Student, logins: tuple[str, ...]) -> bool:
-    """Return True if Canvas invented this person: by the login, or without one by the English name."""
+    """Return True if Canvas made up this student.
+
+    The student is recognised by the login, or without a login by the English name "Test Student".
+    """
     if not logins:
         return (student.first_name, student.last_name) == ("Test", "Student")
     return len(logins) == 1 and MADE_UP_LOGIN.fullmatch(logins[0]) is not None
 
 
 def _of_moodle(row: Mapping[str, str]) -> Listed:
-    """Read a row of a worksheet; if marking is anonymous, it contains only a number."""
+    """Return the student in a row of Moodle's worksheet. With anonymous marking, the row contains only a number."""
     first, _, last = row.get("Full name", "").strip().rpartition(" ")
     email = row.get("Email address", "").strip()
     logins = (row.get("ID number", "").strip(), email)

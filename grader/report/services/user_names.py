@@ -10,9 +10,9 @@ Sakai reads grades.csv of the assignment's zip: a title, an empty row, then a ro
 (AssignmentServiceImpl).
 OpenOlat's bulk assessment reads rows of user name and score (GTACourseNode and its documentation).
 
-If the instructor passes the platform's own file of the class, the rows are taken from it. A student
-whose id is not in that file is found by the e-mail address, or by first and last name if they are
-unique. So this also works for a class that signed in by LTI.
+If the instructor passes the platform's own file of the class, its rows are used. A student whose id
+is not in that file is found by the e-mail address, or by first and last name if they are unique. So
+this also works for a class that signed in by LTI.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ class OwnFile:
 
 
 def own_file(text: str, form: Format) -> OwnFile:
-    """Read a platform's table.
+    """Return a platform's table of the class.
 
     Raises:
         WrongOwnFile: the text is not such a table.
@@ -73,9 +73,10 @@ def own_file(text: str, form: Format) -> OwnFile:
 
 
 def find(students: Sequence[Student], own: OwnFile, form: Format) -> Mapping[Student, int]:
-    """Return the row of each student in a platform's table; students without one are left out.
+    """Return the index of each student's row in a platform's table. Leave out students without a row.
 
-    A row is a student's by an id, else by the address, else by a name that one student and one row have alone.
+    A student is found by an id, or else by the e-mail address. Otherwise the student is found by
+    name, if only one student and only one row have this name.
     """
     ids: dict[str, int] = {}
     for key in reversed(form.ids):
@@ -93,7 +94,16 @@ def find(students: Sequence[Student], own: OwnFile, form: Format) -> Mapping[Stu
 
 
 def blackboard(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
-    """Return the table that Blackboard uploads; raise CannotExport without the column's own head, or WrongOwnFile."""
+    """Return the table that Blackboard imports.
+
+    Args:
+        column: the head of the assignment's column in Blackboard, or the number in it.
+        own: the file that Blackboard wrote; "" without one.
+
+    Raises:
+        CannotExport: neither `column` nor `own` determines the head of the column.
+        WrongOwnFile: `own` is not a table of the class.
+    """
     name, _ = _only(worth, "Blackboard")
     theirs = own_file(own, BLACKBOARD) if own else None
     numbered = [head for head in theirs.head if "|" in head] if theirs else []
@@ -109,10 +119,16 @@ def blackboard(students: Scores, worth: Mapping[str, float], column: str = "", o
 
 
 def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
-    """Return the table that Brightspace imports; raise CannotExport or WrongOwnFile.
+    """Return the table that Brightspace imports.
 
     Args:
-        column: the name of the grade item there; "" for the assignment's.
+        column: the name of the grade item in Brightspace, or "" if the item has the assignment's
+            name.
+        own: the file that Brightspace wrote; "" without one.
+
+    Raises:
+        CannotExport: there are several assignments, or the user names are not known.
+        WrongOwnFile: `own` is not a table of the class.
     """
     name, points = _only(worth, "Brightspace")
     theirs = own_file(own, BRIGHTSPACE) if own else None
@@ -129,7 +145,16 @@ def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", 
 
 
 def sakai(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
-    """Return grades.csv for the zip that Sakai uploads; raise CannotExport or WrongOwnFile."""
+    """Return grades.csv for the zip that Sakai imports.
+
+    Args:
+        column: the title in the first row; "" for the assignment's name.
+        own: the grades.csv that Sakai wrote; "" without one.
+
+    Raises:
+        CannotExport: there are several assignments.
+        WrongOwnFile: `own` is not a table of the class.
+    """
     name, _ = _only(worth, "Sakai")
     if not own:
         keys = ["Display ID", "ID", "Last Name", "First Name", "grade"]
@@ -149,7 +174,11 @@ def sakai(students: Scores, worth: Mapping[str, float], column: str = "", own: s
 
 
 def openolat(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
-    """Return the rows that OpenOlat's bulk assessment reads, which has no head; raise CannotExport."""
+    """Return the rows that OpenOlat's bulk assessment reads. They have no head.
+
+    Raises:
+        CannotExport: there are several assignments, or `own` or `column` is given.
+    """
     if own or column:
         raise CannotExport("OpenOlat's rows are user names and scores: there is nothing to fill in, and no column")
     name, _ = _only(worth, "OpenOlat")
@@ -157,7 +186,11 @@ def openolat(students: Scores, worth: Mapping[str, float], column: str = "", own
 
 
 def _only(worth: Mapping[str, float], platform: str) -> tuple[str, float]:
-    """Return the only assignment and its points; raise CannotExport if there are several, or none."""
+    """Return the only assignment and its maximum points.
+
+    Raises:
+        CannotExport: there are several assignments, or none.
+    """
     if len(worth) != 1:
         raise CannotExport(
             f"{platform}'s file is for one assignment: pass --assignment, as in {min(worth, default='1-attention')}"
@@ -168,9 +201,13 @@ def _only(worth: Mapping[str, float], platform: str) -> tuple[str, float]:
 def _rows(
     students: Scores, name: str, own: OwnFile | None, form: Format, keys: Sequence[str]
 ) -> tuple[list[list[str]], tuple[str, ...]]:
-    """Return a row with ids and score for each student, and the students without a row.
+    """Return a row with ids and score for each student, and the ids of the students without a row.
 
-    The latter are missing in the platform's own table.
+    A student without a row is missing in the platform's own table.
+
+    Args:
+        own: the platform's own table, or None without one.
+        keys: the columns with ids that each row contains.
     """
     if own is None:
         return [[*[student.id] * len(keys), score(scores.get(name))] for student, scores in students], ()

@@ -1,11 +1,12 @@
-"""Cut an answer into fragments that stay the same when names, the order of statements, comments or dead code change.
+"""Cuts an answer into fragments that do not change with names, the order of statements, comments or dead code.
 
-A fragment is a run of K words of one statement (grader/submission/code/traits.py). A variable is written as
-what it holds: the first parameter, the result of a softmax; a value that is used once stands where it is used.
-So fragments say something of the flow of data, and nothing of names. Runs of K as fingerprints are from
-Schleimer, Wilkerson, Aiken 2003, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. They keep
-one run of each window; here all are kept, because answers are short: a window of 2 saved a third of the runs,
-and 1 to 3 % fewer copies were found.
+A fragment is a run of K words of one statement (grader/submission/code/traits.py). A variable is
+written as its content, such as "the first parameter" or "the result of a softmax". A value that is
+used once is written at the place of its use. So fragments describe the flow of data, and do not
+depend on names. Runs of K words as fingerprints are from Schleimer, Wilkerson, Aiken 2003,
+"Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. That paper keeps one run of each
+window. Here all runs are kept, because answers are short. A window of 2 would save a third of the
+runs, but find 1 to 3 % fewer copies.
 """
 
 import ast
@@ -23,7 +24,11 @@ Fragments = Mapping[int, frozenset[int]]  # hash of a fragment → numbers of th
 
 
 def fragments_of(source: str, wanted: Collection[str]) -> Fragments | None:
-    """Return the fragments of an answer that defines `wanted`; None if it is no Python, too long or too deep."""
+    """Return the fragments of an answer, or None if the answer is not Python, too long or nested too deeply.
+
+    Args:
+        wanted: the names that the answer defines.
+    """
     statements = parsed(source).statements if len(source) <= MOST_CHARACTERS else None
     if statements is None or not is_small(statements):
         return None
@@ -42,7 +47,10 @@ def fragments_of(source: str, wanted: Collection[str]) -> Fragments | None:
 
 
 def runs(text: Sequence[str], k: int) -> list[int]:
-    """Return the hashes of all runs of k words in their order, the same on each machine; a shorter text is one run."""
+    """Return the hashes of all runs of k words in order. They are the same on each machine.
+
+    A text of fewer than k words is one run.
+    """
     return [_hash(text[start : start + k]) for start in range(max(len(text) - k, 0) + 1)]
 
 
@@ -52,7 +60,7 @@ def _hash(run: Sequence[str]) -> int:
 
 
 def _parts(block: Sequence[ast.AST], around: str) -> Iterator[tuple[ast.AST, str]]:
-    """Yield the simple statements and the heads of others, each with the kind of the block in which it stands."""
+    """Yield each simple statement, and the head of each compound statement, with the kind of block around it."""
     for node in block:
         inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, BLOCK_PARTS)]
         if not inner:

@@ -1,8 +1,8 @@
-"""A normal form of code, in which names, dead code and values with a name of their own make no difference.
+"""Converts code to a normal form that does not depend on names, dead code and intermediate variables.
 
-`live` leaves out what changes no result: lines that are never reached, values that nobody reads, prints.
-`inlined` puts each value that is used once in the place where it is used. `labels_in` says for each variable
-what it holds, whatever its name is: "parameter 0", the result of a softmax.
+`live` removes code that changes no result: lines that are never reached, values that nothing reads,
+prints. `inlined` moves each value that is used once to the place of its use. `labels_in` describes
+the content of each variable, whatever its name is: "parameter 0", or the result of a softmax.
 """
 
 import ast
@@ -22,10 +22,12 @@ IDLE_CALLS = frozenset(("print", "display"))
 
 
 def live(statements: list[ast.stmt], wanted: Collection[str]) -> list[ast.stmt]:
-    """Return code without comments and dead code, for comparing and not for running; the trees are changed in place.
+    """Return code without comments and dead code. It is for comparing, not for running.
+
+    The trees are changed in place.
 
     Args:
-        statements: short and flat, as `is_small` tells.
+        statements: code for which `is_small` returns True, so that recursion does not go too deep.
         wanted: names that count as read, such as those that an exercise asks to define.
     """
     module = ast.Module(body=statements, type_ignores=[])
@@ -40,9 +42,10 @@ def live(statements: list[ast.stmt], wanted: Collection[str]) -> list[ast.stmt]:
 
 
 def _read(block: Sequence[ast.AST], inside: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the names that a block reads, except those that are read only by the statement that binds them.
+    """Yield the names that a block reads. Ignore a name that a statement reads only to set it again.
 
-    `inside` has the functions and classes around the block: what they read of themselves does not count.
+    Args:
+        inside: the functions and classes around the block. Reading their own names does not count.
     """
     for node in block:
         own = inside.union(_only_binds(node))
@@ -57,7 +60,7 @@ def _read(block: Sequence[ast.AST], inside: frozenset[str] = frozenset()) -> Ite
 
 
 def _only_binds(node: ast.AST) -> list[str]:
-    """Return the names of a definition, or of an assignment that sets nothing but names; [] of any other statement."""
+    """Return the names that a definition or an assignment sets. Return [] for a statement with other effects."""
     if isinstance(node, DEFINITIONS):
         return [node.name]
     match node:
@@ -98,7 +101,7 @@ def _reached(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def _is_dead(node: ast.stmt, read: Collection[str], *, inside_class: bool) -> bool:
-    """Return True if a statement, whose own blocks are pruned, does not change any result."""
+    """Return True if a statement does not change any result. Its inner blocks must be pruned already."""
     match node:
         case ast.Pass() | ast.Assert():
             return True
@@ -117,10 +120,13 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def inlined(module: list[ast.stmt]) -> list[ast.stmt]:
-    """Return code in which no function names a value that it uses once, for comparing and not for running.
+    """Return code in which no function gives a name to a value that it uses once.
 
-    The trees are changed in place. A variable that is set again in the body of a function counts as another one
-    from there on. The code must be live, and short and flat as `is_small` tells.
+    The result is for comparing, not for running, and the trees are changed in place. A variable
+    that a function's body sets again is treated as another variable from there on.
+
+    Args:
+        module: code without dead code, for which `is_small` returns True.
     """
     for node in ast.walk(ast.Module(body=module, type_ignores=[])):
         if isinstance(node, FUNCTIONS):
@@ -130,7 +136,7 @@ def inlined(module: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _plain_target(statement: ast.AST) -> str:
-    """Return "a" for an assignment `a = value`, which sets one name and no more; "" for anything else."""
+    """Return the name that an assignment `name = value` sets, or "" for any other statement."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
@@ -143,7 +149,10 @@ def _names(nodes: Sequence[ast.AST]) -> Iterator[ast.Name]:
 
 
 def _tell_versions_apart(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    """Give a variable another name each time that the body of a function sets it, if no block in the body does."""
+    """Rename a variable each time that the body of a function sets it again.
+
+    Leave out variables that an inner block sets.
+    """
     plain = Counter(filter(None, map(_plain_target, function.body)))
     stored = Counter(name.id for name in _names(function.body) if isinstance(name.ctx, ast.Store))
     versions = {name: 0 for name, count in plain.items() if stored[name] == count}
@@ -158,7 +167,7 @@ def _tell_versions_apart(function: ast.FunctionDef | ast.AsyncFunctionDef) -> No
 
 
 def _put_in_place(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-    """Return a function's body without the assignments whose value was moved to its only use."""
+    """Return a function's body in which values that are used once replace their names."""
     uses = Counter(name.id for name in _names(function.body))  # its assignment, and where it is read
     taken: dict[str, ast.expr] = {}
     kept: list[ast.stmt] = []
@@ -174,7 +183,7 @@ def _put_in_place(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.
 
 
 def _replace(statement: ast.stmt, taken: dict[str, ast.expr]) -> None:
-    """Insert values where a statement reads their names, and remove them from `taken`."""
+    """Replace names in a statement by their values in `taken`, and remove these values from `taken`."""
     for parent in ast.walk(statement):  # it does not go into what is put there, which is done already
         for field, value in ast.iter_fields(parent):
             if isinstance(value, list):
@@ -190,23 +199,27 @@ LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 @dataclass(frozen=True)
 class Labels:
-    """The replacement of each name of a code: for a variable all that is ever assigned to it, sorted."""
+    """The labels that replace the names in code. The label of a variable lists all that is assigned to it, sorted."""
 
     variables: Mapping[str, str]
     attributes: Mapping[str, str]  # of self
     helpers: frozenset[str]  # functions and classes of the student's own
 
     def of_name(self, name: str) -> str:
-        """Return "a helper" for what the student defined, a variable's label, and any other name as it is."""
+        """Return the label of a name: "a helper" if the student defined it, a variable's label, or the name itself."""
         return "a helper" if name in self.helpers else self.variables.get(name, name)
 
     def of_attribute(self, name: str) -> str:
-        """Return a dot and the label of an attribute of self, or a dot and the name of any other attribute."""
+        """Return a dot and the label of an attribute of `self`. For other attributes, return a dot and the name."""
         return f".{self.attributes.get(name, name)}"
 
 
 def labels_in(module: list[ast.stmt], wanted: Collection[str]) -> Labels:
-    """Return the labels that replace the names in code; the names in `wanted`, which the exercise asks for, stay."""
+    """Return the labels that replace the names in code.
+
+    Args:
+        wanted: the names that the exercise asks to define. They get no labels.
+    """
     tree = ast.Module(body=module, type_ignores=[])
     helpers = {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)} - {*wanted}
     held, on_self = Found(set), Found(set)
@@ -233,9 +246,10 @@ def _joined(what: set[str]) -> str:
 
 
 def _hold_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, held: Found) -> None:
-    """Add to `held` the origin of each parameter of a function.
+    """Add to `held` a description of each parameter of a function.
 
-    It is "self", "parameter 0" for the first one, and "parameters" for *args and **kwargs.
+    The description is "self", "parameter 0" for the first parameter, and "parameters" for *args and
+    **kwargs.
     """
     args = function.args
     for place, parameter in enumerate((*args.posonlyargs, *args.args, *args.kwonlyargs)):
@@ -245,7 +259,7 @@ def _hold_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
 
 
 def _bindings(node: ast.AST) -> list[tuple[ast.expr, str]]:
-    """Return each target that a node binds, with the kind of value that it gets: "softmax", "Add", "each range"."""
+    """Return each target that a node sets, with the kind of its value: "softmax", "Add", "each range"."""
     match node:
         case ast.Assign(targets=targets, value=value):
             return [pair for target in targets for pair in _assigned(target, value)]
@@ -259,7 +273,7 @@ def _bindings(node: ast.AST) -> list[tuple[ast.expr, str]]:
 
 
 def _assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, str]]:
-    """Return the parts of a target, each with the kind of its part of the value."""
+    """Return each part of a target, with the kind of the value that is assigned to it."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         return [(target, _kind(value))]
     if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):

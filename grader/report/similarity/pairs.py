@@ -1,8 +1,10 @@
-"""Compare the answers of a class to one exercise, and find the pairs that share much rare code.
+"""Compares the answers of a class to one exercise, and finds the pairs that share much rare code.
 
-A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what
-was given out, what the solution holds, and what more than a tenth of the class writes weighs nothing. Only
-answers that share a rare fragment are compared, so the time grows with the class and not with its square.
+A fragment is a short run of words of an answer. The fewer answers contain a fragment, the greater
+is its weight (an inverse document frequency, Spärck Jones 1972). A fragment has no weight if it is
+in code that students were given, in the solution, or in more than a tenth of the answers. Only
+answers that share a rare fragment are compared, so the time grows with the size of the class and
+not with its square.
 """
 
 from collections import Counter, defaultdict
@@ -26,21 +28,21 @@ LEAST_SHARE = 0.7  # of the rare fragments of one of them
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """Two answers that share much that is rare."""
+    """Two answers that share much rare code."""
 
     students: tuple[str, str]
-    rare: float  # the fragments that they share, by weight
-    share: float  # of the rare fragments of the answer that has fewer, by weight
-    lines: tuple[frozenset[int], frozenset[int]]  # in which they stand
+    rare: float  # weight of the shared fragments
+    share: float  # `rare` as a share of the rare fragments in the answer with fewer of them
+    lines: tuple[frozenset[int], frozenset[int]]  # numbers of the lines with the shared fragments, in each answer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """The result of comparing the answers to an exercise."""
 
-    answers: int  # that were compared
-    telling: int  # of these, the answers that hold enough that is rare for a pair
-    pairs: tuple[Pair, ...]  # by weight, the most telling first
+    answers: int  # number of compared answers
+    telling: int  # number of answers with enough rare code for a pair
+    pairs: tuple[Pair, ...]  # by weight, the greatest first
 
     @property
     def too_few(self) -> bool:
@@ -49,9 +51,11 @@ class Comparison:
 
 
 def compare(answers: Mapping[str, Fragments], given: Collection[Fragments]) -> Comparison:
-    """Compare the answers of a class to one exercise; answers without any fragment are not counted.
+    """Compare the answers of a class to one exercise. Answers without any fragment are left out.
 
-    `answers` are by student; `given` is of the solution, and of all code that was handed out.
+    Args:
+        answers: the fragments of each student's answer.
+        given: the fragments of the solution, and of all code that students were given.
     """
     answers = {student: fragments for student, fragments in answers.items() if fragments}
     if len(answers) < LEAST_ANSWERS:
@@ -77,7 +81,10 @@ def compare(answers: Mapping[str, Fragments], given: Collection[Fragments]) -> C
 
 
 def _weights(answers: Collection[Fragments], given: Collection[int]) -> Callable[[int], float]:
-    """Return a function that gives a fragment's weight: 1 if one or two answers hold it, 0 if it is common or given."""
+    """Return a function that returns the weight of a fragment, from 0 to 1.
+
+    The weight is 1 if one or two answers contain the fragment, and 0 if it is common or was given.
+    """
     holders = Counter(fragment for answer in answers for fragment in answer)
     most = min(max(LEAST_COMMON, COMMON * len(answers)), MOST_HOLDERS)
 
@@ -94,7 +101,7 @@ Sharing = tuple[tuple[str, str], float, frozenset[int]]
 
 
 def _sharing(groups: Sequence[tuple[frozenset[int], list[str]]], weight: Callable[[int], float]) -> Iterator[Sharing]:
-    """Yield each pair of students that share a rare fragment, with the weight of what they share, and the fragments."""
+    """Yield each pair of students that share rare fragments, with the weight of these fragments, and the fragments."""
     holding: dict[int, list[int]] = defaultdict(list)
     for place, (fragments, students) in enumerate(groups):
         for fragment in fragments:
@@ -119,13 +126,13 @@ def _lines_of(shared: frozenset[int], answer: Fragments) -> frozenset[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedExercise:
-    """The result of comparing the answers to one exercise, as a page shows it."""
+    """The result of comparing the answers to one exercise, with the data that a page needs to show it."""
 
     assignment: str
     id: str
     title: str
     comparison: Comparison
-    left_out: tuple[str, ...]  # students whose answers Python cannot read, or that are too long or too deep
+    left_out: tuple[str, ...]  # students whose answers are not Python, too long or nested too deeply
     sources: Mapping[str, str]  # of the answers in pairs, by student
 
 
@@ -138,12 +145,12 @@ def compare_exercise(
     answers: Mapping[str, str],
     given: Collection[Fragments],
 ) -> ComparedExercise:
-    """Compare the answers to one exercise.
+    """Compare the answers of a class to one exercise.
 
     Args:
         wanted: the names that the exercise asks to define.
-        answers: sources, as `whole_answer` returns them, by student.
-        given: of the solution, and of all code that was handed out.
+        answers: the source of each student's answer, as `whole_answer` returns it.
+        given: the fragments of the solution, and of all code that students were given.
     """
     read = {student: fragments_of(source, wanted) for student, source in answers.items()}
     comparison = compare({student: found for student, found in read.items() if found is not None}, given)
@@ -159,13 +166,19 @@ def compare_exercise(
 
 
 def given_fragments(sources: Collection[str]) -> list[Fragments]:
-    """Return the fragments of code that everybody was given; of what is too long, none."""
+    """Return the fragments of code that students were given. Leave out code that is too long."""
     read = (fragments_of(source, parsed(source).bound or ()) for source in sources)
     return [found for found in read if found]
 
 
 def whole_answer(answer: str, own: Sequence[str]) -> str:
-    """Return an answer, below the student's `own` cells that define what it mentions, directly or through others."""
+    """Return an answer below the student-added cells that it needs.
+
+    A cell is needed if it defines a name that the answer or another needed cell mentions.
+
+    Args:
+        own: the sources of the student-added cells.
+    """
     answer, helping = without_marks(parsed(answer).python), [parsed(source).python for source in own]
     mentioned, chosen = parsed(answer).mentioned, set[int]()
     while True:
