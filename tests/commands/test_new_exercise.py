@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from pathlib import Path
@@ -88,6 +89,27 @@ def test_a_lesson_on_pytorch_gets_an_exercise_on_tensors(tmp_path: Path) -> None
         assert f"exercises={expected})" in text
     assert "def sums(values: Tensor) -> Tensor:" in (package / "sums.py").read_text("utf-8")
     assert 'exercise="3.7"' in (tmp_path / "solutions" / "3-é.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("1.1 Class", "class_"),
+        ('1.1 The user\'s "own" \\ path', "the_user_s_own_path"),
+        ("1.1 Über die Größe", "uber_die_grosse"),
+    ],
+)
+def test_any_title_gives_python_that_names_it(tmp_path: Path, heading: str, name: str) -> None:
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "solutions").mkdir()
+    init, module, script = add_exercise(tmp_path, heading)
+    assert module.name == f"{name}.py"
+    declared = ast.parse(module.read_text("utf-8"))
+    assert ast.get_docstring(declared) == f"{heading}."
+    assert heading in {node.value for node in ast.walk(declared) if isinstance(node, ast.Constant)}
+    assert name in {node.name for node in ast.walk(declared) if isinstance(node, ast.FunctionDef)}
+    assert f"import {name.upper()}\n" in init.read_text("utf-8")
+    compile(script.read_text("utf-8"), "script", "exec")
 
 
 @pytest.mark.parametrize(
