@@ -68,6 +68,27 @@ def test_a_solution_that_misses_points_is_named_by_the_build(course: Path) -> No
     assert "earns" not in grader(course, "build --no-points")
 
 
+@pytest.mark.parametrize(
+    ("file", "line", "ends"),
+    [
+        ("__init__.py", "LESSON = (", "SyntaxError: '(' was never closed"),
+        ("twice_as_much.py", "LESSON = (", "SyntaxError: '(' was never closed"),
+        ("twice_as_much.py", "missing", "NameError: name 'missing' is not defined"),
+    ],
+)
+def test_the_traceback_of_an_own_error_begins_in_the_own_lessons(course: Path, file: str, line: str, ends: str) -> None:
+    module = course / "lessons" / "lesson_1" / file
+    text = module.read_text("utf-8")
+    module.write_text(f"{text}\n{line}\n", "utf-8")
+    try:
+        said = grader(course, "build", status=1)
+    finally:
+        module.write_text(text, "utf-8")
+    assert said.endswith(ends)
+    assert f'lessons/lesson_1/{file}"' in said
+    assert "cli.py" not in said
+
+
 def test_a_lesson_on_pytorch_gets_an_exercise_on_tensors(tmp_path: Path) -> None:
     package = tmp_path / "lessons" / "lesson_3"
     package.mkdir(parents=True)
