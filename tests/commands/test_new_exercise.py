@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -66,6 +67,17 @@ def test_a_solution_that_misses_points_is_named_by_the_build(course: Path) -> No
     finally:
         script.write_text(text, "utf-8")
     assert "earns" not in grader(course, "build --no-points")
+
+
+def test_a_build_names_the_notebooks_that_another_assignment_leaves_behind(course: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(course, tmp_path / "copy"))
+    declared = copy / "lessons" / "lesson_1" / "__init__.py"
+    declared.write_text(declared.read_text("utf-8").replace('assignment="1-lesson"', 'assignment="1-twice"'), "utf-8")
+    (copy / "solutions" / "1-lesson.py").rename(copy / "solutions" / "1-twice.py")
+    said = grader(copy, "build --no-points")
+    for folder in ("solutions/1-lesson", "notebooks/1-lesson"):
+        assert f"{folder} belongs to no lesson any more. Delete it." in said
+    assert grader(copy, "build") == ""
 
 
 @pytest.mark.parametrize(
