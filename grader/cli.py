@@ -19,6 +19,7 @@ import grader
 from grader.commands import options as records
 from grader.commands import stopping
 from grader.commands.console import Terminal
+from grader.commands.uncaught import show_from_lessons
 from grader.complaint import Complaint
 from grader.declare.errors import DeclarationError
 
@@ -85,6 +86,9 @@ def main() -> None:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
     try:
         app()
+    except Exception:
+        sys.excepthook = show_from_lessons  # typer sets its own as it begins
+        raise
     finally:
         gc.freeze()
 

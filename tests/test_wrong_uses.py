@@ -92,7 +92,7 @@ TABLE = [
     ("doctor --json {work}/file/m.json", 2, "grader: cannot write {work}/file/m.json: " + A_FILE),
     ("regrade nobody", 2, "grader: {course}/submitted/nobody contains no submission of 'nobody'."),
     ("regrade nobody --from {work}/class", 2, "grader: the gradebook contains no submission of 'nobody'. Run grader grade PATH first."),
-    ("appeal add abc 1.1 why", 2, "grader: 'abc' names no submission."),
+    ("appeal add abc 1.1 why", 2, "grader: 'abc' does not name a submission."),
     ("appeal decide 1 --comment no", 2, "grader: there is no appeal 1. Run grader appeal list --all to see all appeals."),
     ("appeal decide 1 --keep --comment no", 2, "grader: there is no appeal 1. Run grader appeal list --all to see all appeals."),
     ("roster {work}/file", 2, "grader: {work}/file: it is not a list of a class."),

@@ -54,6 +54,13 @@ def outdated(root: Path) -> list[str]:
     return [name for name in lessons() if known.get(name) != digest(root, name, repository)]
 
 
+def abandoned(root: Path) -> list[str]:
+    """Return the folders with notebooks of assignments that the last build knew and no lesson declares any more."""
+    gone = [name for name in read_built(root).lessons if name not in lessons()]
+    folders = [f"{kind}/{name}" for name in gone for kind in ("solutions", "notebooks")]
+    return [folder for folder in folders if (root / folder).is_dir()]
+
+
 def changed_exercises(root: Path, names: Sequence[str]) -> list[str]:
     """Return the ids of those exercises in some lessons whose self-checks the next build computes again.
 

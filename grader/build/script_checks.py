@@ -62,22 +62,22 @@ def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) 
     code = [cell for cell in cells if cell.cell_type == "code"]
     own = {name for cell in code for name in parsed(cell.source).definitions}
     for cell, after in zip(cells, [*cells[1:], None], strict=True):
-        head = cell.source.strip().splitlines()[:1]
+        head = cell.source.strip().partition("\n")[0]
         if cell.cell_type == "markdown":
             if ALT.search(cell.source):
-                raise BuildError(f"{script}: a picture has no text between ![ and ] (cell that begins with {head})")
+                raise BuildError(f"{script}: a picture has no text between ![ and ] (cell that begins with {head!r})")
             continue
         if directive := DIRECTIVE.search(cell.source):
             raise BuildError(
                 f"{script}: students would read {directive[0].strip()!r}; set it in pyproject.toml for the file "
-                f"(cell that begins with {head})"
+                f"(cell that begins with {head!r})"
             )
         draws = [name for name in DRAWING.findall(cell.source) if name not in own]
         captioned = after is not None and after.cell_type == "markdown" and CAPTION.match(after.source)
         if draws and not captioned:
             raise BuildError(
                 f"{script}: {draws[0]} draws a figure, and no caption follows: begin the text after it with what is to "
-                f"be seen, in *italics* (cell that begins with {head})"
+                f"be seen, in *italics* (cell that begins with {head!r})"
             )
 
 
@@ -85,7 +85,7 @@ def _solution_problems(exercise: Exercise, solution: str) -> Iterator[str]:
     try:
         ast.parse(solution)
     except SyntaxError as error:
-        yield f"the solution's line {error.lineno} is no Python: {error.msg}"
+        yield f"the solution's line {error.lineno} is not valid Python: {error.msg}"
     if missing := [name for name in exercise.defines if name not in parsed(solution).definitions]:
         yield f"the solution does not define {', '.join(missing)}, as the declaration asks"
 

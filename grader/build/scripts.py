@@ -79,8 +79,8 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
                 cell.source = with_promises(with_reading_time(cell.source, texts), lesson)
             cells += _cells(cell, lesson, root, tools)
         except (KeyError, ValueError) as error:
-            head = cell.source.strip().splitlines()[:1]
-            raise BuildError(f"{script}: {error.args[0]} (cell that begins with {head})") from error
+            head = cell.source.strip().partition("\n")[0]
+            raise BuildError(f"{script}: {error.args[0]} (cell that begins with {head!r})") from error
     cells += _last_cells(lesson)
     _let_run_all_go_on(cells)
     _check_completeness(script, lesson, cells)

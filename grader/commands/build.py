@@ -31,12 +31,14 @@ def run(options: BuildOptions, terminal: Terminal) -> int:
         for line in lines:
             terminal.note(line)
         return 1 if lines else 0
-    changed = build.outdated(options.root)
+    changed, abandoned = build.outdated(options.root), build.abandoned(options.root)
     if computed := build.changed_exercises(options.root, changed):
         count = f"{len(computed)} exercise{'s' if len(computed) > 1 else ''}"
         terminal.note(f"computing the self-checks of {count}. This takes from seconds to a minute for each exercise.")
     for path in build.build(options.root):
         terminal.say(f"wrote {path.relative_to(options.root)}")
+    for folder in abandoned:
+        terminal.note(f"{folder} belongs to no lesson any more. Delete it.")
     runs_solutions = own_lessons() is not None if options.points is None else options.points
     earned = [_solution_is_right(options.root, name, terminal) for name in changed if runs_solutions]
     return 0 if all(earned) else 1

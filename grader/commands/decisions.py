@@ -16,6 +16,8 @@ from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.lateness import set_lateness
 from grader.classes.gradebook.reader import read_class, read_entry
+from grader.classes.results.folders import autograded_notebook
+from grader.classes.results.writer import submitted_at
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, write_page, write_pages_again
 from grader.commands.given_file import write_lines
@@ -30,7 +32,11 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
     config = read_config(options.root, options.gradebook)
     url, course = config.gradebook, config.course_id
     before = _only_submission(options, read_class(url, course, options.assignment))
-    after = set_lateness(url, course, options.student, before.assignment, options.hours, config.late_penalty)
+    notebook = autograded_notebook(config.results / "autograded", options.student, before.assignment)
+    timed = submitted_at(notebook) is not None
+    after = set_lateness(
+        url, course, options.student, before.assignment, options.hours, config.late_penalty, timed=timed
+    )
     page = write_pages_again(config, after)
     late = f"{number(options.hours)} hours late" if options.hours else "on time"
     cost = f"{number(after.penalty)} points subtracted; " if after.penalty else ""

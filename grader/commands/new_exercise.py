@@ -5,7 +5,10 @@ of the lesson's script. If the lesson does not exist yet, it is made, too.
 """
 
 import ast
+import json
 import re
+import unicodedata
+from keyword import iskeyword
 from pathlib import Path
 
 from grader.complaint import Complaint
@@ -32,7 +35,8 @@ def add_exercise(root: Path, heading: str) -> list[Path]:
     if not package.parent.is_dir():
         raise Complaint(f"{root} has no folder {OWN_LESSONS}/; `grader init FOLDER` makes a course of your own")
     init, module = package / "__init__.py", package / f"{name}.py"
-    values = {"number": number, "id": id, "title": title, "name": name, "constant": name.upper()}
+    quoted = json.dumps(title, ensure_ascii=False)[1:-1]  # the templates write it between quotes
+    values = {"number": number, "id": id, "title": quoted, "name": name, "constant": name.upper()}
     declaration = init.read_text("utf-8") if init.is_file() else _filled("lesson.py.txt", values)
     assignment = _assignment(init, declaration)
     script = root / "solutions" / f"{assignment}.py"
@@ -61,7 +65,10 @@ def _parts(heading: str) -> tuple[str, str, str, str]:
         id, title = id_and_title(heading)
     except DeclarationError as error:
         raise Complaint(str(error)) from error
-    name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
+    letters = unicodedata.normalize("NFKD", title.casefold())  # "ß" becomes "ss", and "ü" becomes "u" and two dots
+    letters = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    name = re.sub(r"[^a-z0-9]+", "_", letters).strip("_")
+    name += "_" if iskeyword(name) else ""
     if not re.fullmatch(r"\d+\.\d+", id) or not name.isidentifier():
         raise Complaint(
             f"{heading!r}: write the number of the exercise and a title in letters, as in '1.4 Means of rows'"

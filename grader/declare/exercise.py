@@ -102,6 +102,8 @@ class Exercise:
         yield from reference_problems(self.reference)
         if type(self.difficulty) is not int or not 1 <= self.difficulty <= 3:
             yield f"difficulty: it is {self.difficulty!r}. Write 1, 2 or 3: the notebook shows it as one to three dots"
+        if isinstance(self.builds_on, str) or not all(isinstance(id, str) for id in self.builds_on):
+            yield 'builds_on: write the ids of earlier exercises in a tuple, as in builds_on=("1.1",)'
         names = [check.name for check in self.checks]
         total = sum(check.points for check in self.checks)
         if abs(total - self.points) > 1e-9:

@@ -54,6 +54,13 @@ def remark(exercise: ComparedExercise) -> str:
     return ""
 
 
+def nothing_found(compared: Sequence[ComparedExercise]) -> str:
+    """Return a sentence for a comparison that found no pair; it says so if there were too few answers to compare."""
+    if compared and all(each.comparison.too_few for each in compared):
+        return f"Nothing was compared: no exercise has {LEAST_ANSWERS} answers."
+    return "No two answers share much rare code."
+
+
 def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
     """Return a table of the compared exercises, and a table of the pairs of students that share most."""
     exercises = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -74,7 +81,7 @@ def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
         f"{len(found)} pairs of students share much rare code. "
         "This is a reason to look, and not a proof. No points depend on it."
         if found
-        else "No two answers share much rare code."
+        else nothing_found(compared)
     )
     return Group(exercises, Text(), *((pairs, Text()) if found else ()), Text(said))
 
@@ -113,6 +120,7 @@ def similar_page(compared: Sequence[ComparedExercise], students: Mapping[str, St
         "similar.html.j2",
         exercises=[(each, remark(each)) for each in compared],
         pairs=[_pair(both, students) for both in found[:MOST_PAIRS]],
+        nothing=nothing_found(compared),
         more=max(len(found) - MOST_PAIRS, 0),
         open=MOST_OPEN,
     )

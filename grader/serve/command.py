@@ -203,7 +203,8 @@ def _write(site: Site, to: Path, terminal: Terminal) -> None:
     usable = [one for one in students.values() if can_sign_in(one.id)]
     if not usable:
         raise Complaint(
-            "the gradebook contains no students. Add them from your platform's list first: grader roster FILE"
+            "the gradebook contains no students. Add them from your platform's list first: grader roster FILE. Without "
+            "a platform: nbgrader db student import FILE, a CSV file with the columns id, first_name, last_name, email"
         )
     for id in students.keys() - {one.id for one in usable}:
         terminal.complain(f"{id!r} gets no link, because this name cannot be used as a folder")

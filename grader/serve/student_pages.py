@@ -132,13 +132,15 @@ def assignment(visit: Visit) -> Response:
     site, student, name = _asked(visit)
     shown = look_up(site, student, name)
     cells = shown.entry.cells if shown.entry else {}
-    waiting = {each.exercise for each in shown.entry.appeals if not each.outcome} if shown.entry else set()
+    appeals = shown.entry.appeals if shown.entry else ()
+    waiting = {each.exercise for each in appeals if not each.outcome}
     return visit.html(
         "assignment.html.j2",
         one=shown,
         state=state_of(site, shown.attempts[0]) if shown.attempts else "",
         exercises=[id for id in sorted(cells, key=by_number) if cells[id].max_points and id not in waiting],
         waiting=sorted(waiting, key=by_number),
+        decided=sorted({each.exercise for each in appeals} - waiting, key=by_number),
         known=[exercise.id for exercise in lessons()[name].exercises],
         most_bytes=MAX_BYTES,
     )

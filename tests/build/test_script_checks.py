@@ -109,5 +109,5 @@ def test_a_solution_without_its_name_or_that_is_no_python_is_refused() -> None:
         "solutions/9-small.py: exercise 9.1, the solution does not define weigh, as the declaration asks"
     )
     assert problem_of(small(), SCRIPT.replace("    return x\n", "    return (x\n")) == (
-        "solutions/9-small.py: exercise 9.1, the solution's line 3 is no Python: '(' was never closed"
+        "solutions/9-small.py: exercise 9.1, the solution's line 3 is not valid Python: '(' was never closed"
     )

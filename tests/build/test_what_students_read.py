@@ -23,7 +23,10 @@ FIGURE, CAPTION = code("show_maps(weights)"), text("*Two maps of 4 by 9.*")
     [
         ([code("x = 1  # fmt: skip"), CAPTION], r"students would read '# fmt: skip'.*'x = 1"),
         ([code("def F(): ...  # noqa: N802")], r"students would read '# noqa: N802'"),
-        ([text("![](assets/scene.svg)")], r"a picture has no text"),
+        (
+            [text("![](assets/scene.svg)")],
+            r"a picture has no text between !\[ and \] \(cell that begins with '!\[\]\(assets",
+        ),
         ([FIGURE], r"show_maps draws a figure, and no caption follows"),
         ([FIGURE, code("pass"), CAPTION], r"no caption follows"),
         ([FIGURE, text("**Now** the maps.")], r"no caption follows"),

@@ -119,6 +119,27 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     assert term.scores()["4712"] == 10.0
 
 
+def test_a_time_in_a_file_and_a_person_who_says_another(tmp_path: Path) -> None:
+    course = Term.make(tmp_path / "course")
+    course.configure(PENALTY)
+    notebook = course.submit("4711", "1.1", "1.2")
+    notebook.with_name("timestamp.txt").write_text("2026-11-21 10:00 UTC")  # 16 hours late
+    course.nbgrader(("db", "assignment", "add", NAME, "--duedate=2026-11-20 18:00 UTC"))
+    course.grader("grade", "submitted")
+    assert course.scores() == {"4711": 8.0}
+
+    said = course.grader("late", "4711", "26", status=2)
+    assert "timestamp.txt next to the submitted notebook says 2026-11-21 10:00:00 UTC" in said
+    assert course.scores() == {"4711": 8.0}
+    notebook.with_name("timestamp.txt").write_text("2026-11-21 20:00 UTC")
+    course.grader("grade", "submitted")
+    assert course.scores() == {"4711": 6.0}
+
+    assert "3 hours late; 2 points subtracted; score 6 → 8" in course.grader("late", "4711", "3")
+    course.grader("grade", "submitted", "--force")
+    assert course.scores() == {"4711": 8.0}
+
+
 @pytest.mark.parametrize(
     ("points", "message"),
     [

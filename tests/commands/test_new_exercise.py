@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -67,6 +69,38 @@ def test_a_solution_that_misses_points_is_named_by_the_build(course: Path) -> No
     assert "earns" not in grader(course, "build --no-points")
 
 
+def test_a_build_names_the_notebooks_that_another_assignment_leaves_behind(course: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(course, tmp_path / "copy"))
+    declared = copy / "lessons" / "lesson_1" / "__init__.py"
+    declared.write_text(declared.read_text("utf-8").replace('assignment="1-lesson"', 'assignment="1-twice"'), "utf-8")
+    (copy / "solutions" / "1-lesson.py").rename(copy / "solutions" / "1-twice.py")
+    said = grader(copy, "build --no-points")
+    for folder in ("solutions/1-lesson", "notebooks/1-lesson"):
+        assert f"{folder} belongs to no lesson any more. Delete it." in said
+    assert grader(copy, "build") == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "ends"),
+    [
+        ("__init__.py", "LESSON = (", "SyntaxError: '(' was never closed"),
+        ("twice_as_much.py", "LESSON = (", "SyntaxError: '(' was never closed"),
+        ("twice_as_much.py", "missing", "NameError: name 'missing' is not defined"),
+    ],
+)
+def test_the_traceback_of_an_own_error_begins_in_the_own_lessons(course: Path, file: str, line: str, ends: str) -> None:
+    module = course / "lessons" / "lesson_1" / file
+    text = module.read_text("utf-8")
+    module.write_text(f"{text}\n{line}\n", "utf-8")
+    try:
+        said = grader(course, "build", status=1)
+    finally:
+        module.write_text(text, "utf-8")
+    assert said.endswith(ends)
+    assert f'lessons/lesson_1/{file}"' in said
+    assert "cli.py" not in said
+
+
 def test_a_lesson_on_pytorch_gets_an_exercise_on_tensors(tmp_path: Path) -> None:
     package = tmp_path / "lessons" / "lesson_3"
     package.mkdir(parents=True)
@@ -88,6 +122,27 @@ def test_a_lesson_on_pytorch_gets_an_exercise_on_tensors(tmp_path: Path) -> None
         assert f"exercises={expected})" in text
     assert "def sums(values: Tensor) -> Tensor:" in (package / "sums.py").read_text("utf-8")
     assert 'exercise="3.7"' in (tmp_path / "solutions" / "3-é.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("heading", "name"),
+    [
+        ("1.1 Class", "class_"),
+        ('1.1 The user\'s "own" \\ path', "the_user_s_own_path"),
+        ("1.1 Über die Größe", "uber_die_grosse"),
+    ],
+)
+def test_any_title_gives_python_that_names_it(tmp_path: Path, heading: str, name: str) -> None:
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "solutions").mkdir()
+    init, module, script = add_exercise(tmp_path, heading)
+    assert module.name == f"{name}.py"
+    declared = ast.parse(module.read_text("utf-8"))
+    assert ast.get_docstring(declared) == f"{heading}."
+    assert heading in {node.value for node in ast.walk(declared) if isinstance(node, ast.Constant)}
+    assert name in {node.name for node in ast.walk(declared) if isinstance(node, ast.FunctionDef)}
+    assert f"import {name.upper()}\n" in init.read_text("utf-8")
+    compile(script.read_text("utf-8"), "script", "exec")
 
 
 @pytest.mark.parametrize(

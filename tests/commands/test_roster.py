@@ -134,6 +134,17 @@ def test_another_file_is_refused(course: SmallCourse, tmp_path: Path, text: str,
     assert not (tmp_path / "g.db").exists()
 
 
+def test_a_list_of_ones_own_goes_in_as_the_refusal_says(course: SmallCourse, tmp_path: Path) -> None:
+    url, text = f"sqlite:///{tmp_path / 'g.db'}", "id,first_name,last_name,email\nada,Ada,Weiß,ada@example.org\n"
+    with pytest.raises(
+        WrongOwnFile, match="run nbgrader db student import FILE: a CSV file with the columns id, first"
+    ):
+        read_roster(text)
+    (tmp_path / "own.csv").write_text(text, "utf-8")
+    course.nbgrader(("db", "student", "import", str(tmp_path / "own.csv"), f"--CourseDirectory.db_url={url}"))
+    assert stored(url)["ada"][:3] == ("Ada", "Weiß", "ada@example.org")
+
+
 def test_a_list_without_students_and_one_that_is_not_there(course: SmallCourse, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'g.db'}"
     assert "contains no students" in named(course, tmp_path, "ID,Section\n", url, status=2)

@@ -69,6 +69,15 @@ def test_builds_on_must_name_an_earlier_exercise() -> None:
     assert message(error) == ("9-doubling: exercise 9.2, builds_on: '9.11' is no earlier exercise; there are 9.1")
 
 
+@pytest.mark.parametrize("below", ["9.1", (EXERCISE,)])
+def test_builds_on_holds_ids_in_a_tuple(below: Any) -> None:
+    with pytest.raises(DeclarationError) as error:
+        Exercise(id="9.2", reference=(triple,), builds_on=below, **FIELDS)
+    assert message(error) == (
+        'exercise 9.2, builds_on: write the ids of earlier exercises in a tuple, as in builds_on=("1.1",)'
+    )
+
+
 def test_a_mistake_must_replace_a_name_that_the_exercise_defines() -> None:
     with pytest.raises(DeclarationError) as error:
         Exercise(id="9.2", reference=(triple,), mistakes=(NOT_DOUBLED,), **FIELDS)

@@ -70,3 +70,9 @@ def test_a_remark_says_where_nothing_can_be_told() -> None:
         "fewer than 10 answers"
     )
     assert "No two answers" in similar_page([one], {})
+
+
+def test_a_class_that_is_too_small_is_not_said_to_share_nothing() -> None:
+    few = replace(compared("1.1"), comparison=Comparison(answers=9, telling=0, pairs=()))
+    assert "Nothing was compared: no exercise has 10 answers." in similar_page([few, few], {})
+    assert "No two answers" in similar_page([few, compared("1.2")], {})

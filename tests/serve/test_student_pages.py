@@ -124,6 +124,7 @@ def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: S
     assert asked.status_code == 303
     assert "no decision yet" in ada.get(f"/a/{NAME}/feedback").text
     assert "You sent an appeal about 1.2. Your instructor has not decided yet." in ada.get(f"/a/{NAME}").text
+    assert "has decided" not in ada.get(f"/a/{NAME}").text
     shown = eva.get("/class").text
     assert "Please look &lt;b&gt;again&lt;/b&gt;." in shown
     (number,) = re.findall(rf'href="/class/students/ada/{NAME}#appeal-(\d+)"', shown)
@@ -135,6 +136,7 @@ def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: S
     assert eva.posts(f"/class/appeals/{number}", points="2", comment="You are right.").status_code == 303
     page = ada.get(f"/a/{NAME}/feedback").text
     assert "You are right." in page
+    assert "Your instructor has decided your appeal about 1.2." in ada.get(f"/a/{NAME}").text
     assert "7 of 100" in ada.get("/").text
     assert re.search(r'<td class="right">7</td>', ada.get(f"/a/{NAME}").text)
 
@@ -143,7 +145,7 @@ def test_an_appeal_that_waits_is_not_made_twice(graded: Site) -> None:
     ada = student(graded)
     assert ada.posts(f"/a/{NAME}/appeals", exercise="1.3", text="Why?").status_code == 303
     twice = ada.posts(f"/a/{NAME}/appeals", exercise="1.3", text="Why?")
-    assert (twice.status_code, "waits already" in twice.text) == (409, True)
+    assert (twice.status_code, "is still open" in twice.text) == (409, True)
 
 
 def test_the_queue_is_told_as_it_changes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

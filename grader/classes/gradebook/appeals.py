@@ -51,8 +51,8 @@ def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str =
     start = prefix.strip().lower()
     if len(start) < SHORTEST_PREFIX or not set(start) <= set("0123456789abcdef"):
         raise RecordError(
-            f"{prefix!r} names no submission. Give the first {SHORTEST_PREFIX} digits or more of what the student's "
-            "page says at its end, behind “submission”."
+            f"{prefix!r} does not name a submission. Give the first {SHORTEST_PREFIX} digits or more of what the "
+            "student's page shows at its end, after “submission”."
         )
     own = [entry for entry in entries if student in ("", entry.student.id)]
     found = [entry for entry in own if entry.grade.submission_sha256.startswith(start)]
@@ -82,7 +82,7 @@ def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text
         raise AppealError("what does the student ask for? The text is empty.")
     for each in entry.appeals:
         if each.exercise == exercise and not each.outcome:
-            raise AppealError(f"appeal {each.number} of {entry.student.id} about {exercise} waits already")
+            raise AppealError(f"appeal {each.number} of {entry.student.id} about {exercise} is still open")
     text, sha = text.strip()[:MOST_TEXT], entry.grade.submission_sha256
     asked = Appeal(number=0, exercise=exercise, text=text, submission_sha256=sha, made=_today())
     with existing(url, course) as db:

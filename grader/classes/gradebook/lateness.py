@@ -72,21 +72,27 @@ def set_penalty(db: Session, stored: Stored, late_penalty: LatePenalty) -> None:
 
 
 def set_lateness(
-    url: str, course: str, student: str, assignment: str, hours: float, late_penalty: LatePenalty
+    url: str, course: str, student: str, assignment: str, hours: float, late_penalty: LatePenalty, *, timed: bool
 ) -> GradebookEntry:
     """Record how many hours after the due date a submission was made, and return its new entry in the gradebook.
 
     With 0 hours, the submission is in time from now on: the student gets an extension, which a
     platform's mark "late" does not undo.
 
+    Args:
+        timed: whether a timestamp.txt contains the time when the student submitted. Each later run
+            stores that time again. So only an extension can make such a submission less late, and
+            nothing here can make it later.
+
     Raises:
-        RecordError: there is no such submission or no due date, or the gradebook cannot be written.
+        RecordError: there is no such submission or no due date, its timestamp.txt contains an
+            earlier time, or the gradebook cannot be written.
     """
     with existing(url, course) as db:
 
         def write() -> GradebookEntry:
             begin_to_write(db)
-            _write_time(db, load_known(db, student, assignment), timedelta(hours=hours))
+            _write_time(db, load_known(db, student, assignment), timedelta(hours=hours), timed=timed)
             set_penalty(db, load_known(db, student, assignment), late_penalty)
             entry = entry_of([load_known(db, student, assignment)])
             db.commit()
@@ -95,11 +101,11 @@ def set_lateness(
         return attempt(url, write, undo=db.rollback)
 
 
-def _write_time(db: Session, stored: Stored, late: timedelta) -> None:
+def _write_time(db: Session, stored: Stored, late: timedelta, *, timed: bool) -> None:
     """Write the time of submission, or the extension, that gives a submission the delay `late`.
 
     Raises:
-        RecordError: the assignment has no due date.
+        RecordError: the assignment has no due date, or `timed` and the delay would be longer.
     """
     row, table = stored.submission, api.SubmittedAssignment.__table__
     if row.duedate is None:
@@ -108,7 +114,16 @@ def _write_time(db: Session, stored: Stored, late: timedelta) -> None:
             f"{row.assignment} --duedate='2030-01-31 18:00:00 UTC'"
         )
     extension = row.extension or timedelta()
-    if late:
+    if late and timed and row.timestamp is not None:
+        more = row.timestamp - row.duedate - late
+        if more < timedelta():
+            raise RecordError(
+                f"timestamp.txt next to the submitted notebook says {row.timestamp:%Y-%m-%d %H:%M:%S} UTC, which is "
+                f"less than {late / timedelta(hours=1):g} hours after the due date, and each run reads this file again. "
+                "Change the time in the file, and grade the class again."
+            )
+        set_columns(db, table, row.submission, extension=more)
+    elif late:
         set_columns(db, table, row.submission, timestamp=row.duedate + extension + late)
     elif more := seconds_late(row):
         set_columns(db, table, row.submission, extension=extension + timedelta(seconds=more))

@@ -42,7 +42,8 @@ def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
     raise WrongOwnFile(
         "it is not a list of a class. Pass Canvas's gradebook export (with the columns ID and Section), Moodle's "
         "grading worksheet (with Identifier), the gradebook of Blackboard or Brightspace (with Username), or Sakai's "
-        "grades.csv."
+        "grades.csv. For a list of your own, run nbgrader db student import FILE: a CSV file with the columns id, "
+        "first_name, last_name and email."
     )
 
 
