@@ -119,8 +119,8 @@ def _write_time(db: Session, stored: Stored, late: timedelta, *, timed: bool) ->
         if more < timedelta():
             raise RecordError(
                 f"timestamp.txt next to the submitted notebook says {row.timestamp:%Y-%m-%d %H:%M:%S} UTC, which is "
-                f"less than {late / timedelta(hours=1):g} hours after the due date, and each run reads this file again. "
-                "Change the time in the file, and grade the class again."
+                f"less than {late / timedelta(hours=1):g} hours after the due date, and each run reads this file "
+                "again. Change the time in the file, and grade the class again."
             )
         set_columns(db, table, row.submission, extension=more)
     elif late:
