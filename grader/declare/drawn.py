@@ -163,7 +163,7 @@ def integers(low: int, high: int | str, shape: str) -> Draw:
 
 
 def mask(shape: str, *, keep: float = 0.6) -> Draw:
-    """Return a draw of a bool mask that is True in about a share `keep` of its places.
+    """Return a draw of a bool mask in which a share of about `keep` of the values is True.
 
     Each row along the last axis contains at least one True and one False.
     """

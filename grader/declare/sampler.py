@@ -36,7 +36,7 @@ class InputSampler:
         return torch.randint(low, high, shape, generator=self.generator)
 
     def mask(self, *shape: int, keep: float = 0.6) -> Tensor:
-        """Draw a bool mask that is True in about a share `keep` of its places.
+        """Draw a bool mask in which a share of about `keep` of the values is True.
 
         Each row along the last axis contains at least one True and one False.
         """

@@ -112,7 +112,7 @@ def grade(file: SubmissionFile, *, server: Server, settings: GradingSettings, re
             raise Unreadable(f"unknown assignment {file.assignment!r}. Choose one of {', '.join(lessons())}.")
         run_trainings(lesson)  # before the submission's own time begins
         reading = Allowance(READING_SECONDS)
-        with reading.timed():
+        with reading.timed():  # `_run` stops this clock while the notebook runs
             rebuilt = rebuild(lesson, released, submission)
             graded = _Grading(lesson, released, rebuilt, sha, server, settings, reading).grade(file)
             wrong = {verdict.id for verdict in graded.grade.verdicts if verdict.outcome is not Outcome.PASSED}

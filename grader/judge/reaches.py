@@ -69,10 +69,9 @@ REPLACED = "a part of a library is replaced"
 
 @cached_by_source
 def reaches(source: str) -> tuple[str, ...]:
-    """Return the means by which code reaches into the interpreter or out of its process, in order.
+    """Return what code uses to reach into the interpreter, the sandbox or other processes, without repetitions.
 
-    Out of its process means into the sandbox and into other processes. The
-    result is empty if the code uses no such means.
+    The result is empty if the code uses nothing of the kind.
     """
     found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
     if IN_BACKGROUND.search(source):

@@ -1,9 +1,10 @@
 """Judge the evidence of an exercise: which checks passed, how many points it earns, and what is wrong.
 
 A check that fails only because of one minor error (called a slip in the code) keeps half of its points. A
-minor error is fixed in one place. There are three kinds: the two results are in the wrong order, right
-numbers have another dtype, or a declaration marks the mistake as a slip. "Only" is measured: on every
-failing trial of the check, the answer returns the same as the right answer with this one error.
+minor error can be corrected by one change. There are three kinds: the two results are in the wrong
+order, right numbers have another dtype, or a declaration marks the mistake as a slip. The error is the
+only one if, on every failing trial of the check, the answer returns what the right answer with this one
+error returns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

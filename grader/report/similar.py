@@ -35,7 +35,7 @@ class Both:
 
 
 def by_students(compared: Sequence[ComparedExercise]) -> list[Both]:
-    """Return the pairs of students in each assignment, those that agree in most exercises first."""
+    """Return the pairs of students in each assignment, sorted by the number of exercises in which they agree."""
     groups: dict[tuple[str, tuple[str, str]], list[tuple[ComparedExercise, Pair]]] = {}
     for exercise in compared:
         for pair in exercise.comparison.pairs:

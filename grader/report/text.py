@@ -139,7 +139,10 @@ def kind(verdict: Verdict) -> str:
 
 
 def kind_of_points(verdict: Verdict, entry: GradebookEntry) -> str:
-    """Return the key of SYMBOLS for the points that count: the manual points, or else the automatic ones."""
+    """Return the key in SYMBOLS ("full", "part", …) for the points that count.
+
+    Manual points count if there are any, or else the automatic ones.
+    """
     cell = entry.cells.get(verdict.id)
     if cell is None or not cell.by_hand or cell.points is None:
         return kind(verdict)
@@ -183,7 +186,7 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
 
 
 def with_score(entries: Iterable[GradebookEntry]) -> list[GradebookEntry]:
-    """Return the entries that means and plots include. Submissions that cannot be read are left out."""
+    """Return the entries with a score, for use in averages and plots, without submissions that cannot be read."""
     return [entry for entry in entries if entry.status in ("graded", "recorded") and entry.score is not None]
 
 

@@ -113,10 +113,15 @@ class Sender:
         return True
 
     def _note(self, row: sqlite3.Row, wanted: str, error: LtiError) -> None:
-        """Store why a score was not sent, and when to try again."""
+        """Record why a score was not sent, and when to try again.
+
+        If the platform refuses a score that it may have received before, record nothing but that, so
+        that the next attempt sends the score with a new time.
+        """
         key = row["person"], row["assignment"]
         sent_before = row["sending"].startswith(f"{wanted} ")
-        if error.is_final and sent_before:  # perhaps the platform has had it, and takes no time twice
+        if error.is_final and sent_before:
+            # The platform may have received the score before, and refuses a second one with the same time.
             self._change(row, sending="")
             return
         self._change(row, problem=error.reason or str(error), refused=wanted if error.is_final else "")

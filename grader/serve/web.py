@@ -246,7 +246,7 @@ async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
 
 
 def _is_large(request: Request) -> bool:
-    """Return True if the body of a request is large, so that the guard has not read it yet."""
+    """Return True if the body of a request is too large for the guard to have read it already."""
     return int(request.headers["content-length"]) > SMALL_BODY
 
 

@@ -195,7 +195,7 @@ class _Chooser:
         return chosen[0], None, self._note(person, assignment, chosen[0])
 
     def _note(self, person: Person, assignment: str, file: StudentFile) -> str:
-        """Return a note on the notebook's name if the name does not contain the assignment, and "" if it does."""
+        """Return a note if the notebook has another name than its layout expects, or "" if the name is as expected."""
         if not assignment or file.label == f"{assignment}.ipynb":
             return ""
         if person.layout is Layout.FLAT and self.wanted.only:

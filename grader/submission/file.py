@@ -2,7 +2,8 @@
 
 A submission that cannot be graded has a `Problem`. Its status is `unreadable` if the file is at fault. Its status is
 `fault` if the machine or the operator is at fault, and then no score changes. The grader does not read the target of a
-link, so it refuses the submission with a score of 0 and `proven` false: a score that is already recorded stays.
+link, so it refuses the submission with a score of 0. Because `proven` is false, this score does not replace a score
+that is already recorded.
 """
 
 import re

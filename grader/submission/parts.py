@@ -25,7 +25,7 @@ class Joined:
     """The answer to an exercise, joined from its cells."""
 
     source: str
-    parts: int  # the number of cells in it
+    parts: int  # the number of cells in it, without those that only define helpers
     alternatives: int  # the number of cells that define the name; only the last of them counts
     scratch: frozenset[int]  # indices of cells that are not part of the answer, but the student's own
 

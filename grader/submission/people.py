@@ -111,10 +111,10 @@ def is_debris(name: str) -> bool:
 
 
 def is_misnamed(parts: Sequence[str], at: int | None = None) -> bool:
-    """Return True if a path is a notebook in a student's folder whose name happens to be that of debris.
+    """Return True if a path leads to a notebook in a student's folder, and the folder has one of the names in DEBRIS.
 
-    The path must end with `<name>/….ipynb` or `<name>/<assignment>/….ipynb`. Programs put no notebooks there: the
-    files that macOS adds to a zip begin with a dot.
+    The path must end with `<name>/….ipynb` or `<name>/<assignment>/….ipynb`. Programs put no notebooks at such a
+    place, so the folder is a student's, and not debris.
 
     Args:
         at: the index at which the folder must be in the path; None for any index.
@@ -214,8 +214,8 @@ def _above(prefix: Sequence[str]) -> str:
 def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
     """Return the paths of the folders that contain all submissions, from the outside in.
 
-    The first path is (). Each further one is the only folder in the folder before it. Files next to such a folder
-    belong to the operator, unless one of them is a notebook; then no further path is returned.
+    The first path is (). Each further path adds a folder that is the only one at its level. The list ends where a
+    notebook lies next to that folder. Other files there belong to the operator.
     """
     found: list[tuple[str, ...]] = [()]
     while entries:

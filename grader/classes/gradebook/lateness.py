@@ -105,7 +105,8 @@ def _write_time(db: Session, stored: Stored, late: timedelta, *, timed: bool) ->
     """Write the time of submission, or the extension, that gives a submission the delay `late`.
 
     Raises:
-        RecordError: the assignment has no due date, or `timed` and the delay would be longer.
+        RecordError: the assignment has no due date, or `timed` is True and the submission was made
+            less than `late` after the due date.
     """
     row, table = stored.submission, api.SubmittedAssignment.__table__
     if row.duedate is None:

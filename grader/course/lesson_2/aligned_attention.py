@@ -28,7 +28,7 @@ def draw_aligned_attention(
     """Draw a layer's weights and arguments.
 
     Args:
-        masked: a kind of `draw_layer_mask`.
+        masked: the kind of mask to draw, the argument `kind` of `draw_layer_mask`.
     """
     d_text = heads * d_head
     # `draw_aligner` also draws a token, which nothing uses. Without that draw the sampler would give all

@@ -36,7 +36,7 @@ def draw_multi_head_layer(
     Args:
         context: the number of context tokens; None for self-attention, without a context.
         d_context: the width of the context tokens; None if it is that of the tokens.
-        masked: a kind of `draw_layer_mask`.
+        masked: the kind of mask to draw, the argument `kind` of `draw_layer_mask`.
     """
     d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
     mask = draw_layer_mask(sampler, masked, batch_shape, tokens, keys)

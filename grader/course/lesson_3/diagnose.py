@@ -1,6 +1,6 @@
 """Practice 3.P1: `diagnose`, which names the fault of a model. The code calls a fault an illness.
 
-An answer follows a rule only if it does so close to the rule's threshold. So the trials contain
+Whether an answer follows a rule exactly shows only near the rule's threshold. So the trials contain
 models that are barely ill, and healthy models that are almost ill. In all places that `diagnose`
 must not read, the model shows the opposite illness.
 """

@@ -17,7 +17,7 @@ GIVEN = "To check whether an argument was passed, use `is None`."
 
 
 def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | ast.Lambda | None:
-    """Return the function or method that Python calls "f" or "Layer.forward", or None if the answer has no such one.
+    """Return the function that Python calls "f" or "Layer.forward", or None if the answer does not define it.
 
     For "<lambda>", return the lambda that is assigned to a name, if there is only one.
     """
@@ -78,7 +78,11 @@ def unexpected_argument(raising: Raising, found: re.Match) -> str:
 
 
 def too_many_arguments(raising: Raising, found: re.Match) -> str:
-    """Explain that a method lacks self, or else which call passes too many arguments."""
+    """Explain why a call passes too many arguments.
+
+    Either `self` is missing, or the answer lacks a parameter of the task, or the student's own call is
+    wrong. Return "" if the answer does not define the function.
+    """
     definition = _definition(found[1], raising.tree)
     if definition is None or isinstance(definition, ast.Lambda):
         return ""

@@ -22,7 +22,7 @@ IDLE_CALLS = frozenset(("print", "display"))
 
 
 def live(statements: list[ast.stmt], wanted: Collection[str]) -> list[ast.stmt]:
-    """Return code without comments and dead code. It is for comparing, not for running.
+    """Return code without docstrings, annotations and dead code. It is for comparing, not for running.
 
     The trees are changed in place.
 
