@@ -28,7 +28,7 @@ def test_an_answer_is_shown_with_what_is_known_of_it(capsys: pytest.CaptureFixtu
     assert shown.startswith("# %% [wrong] unscaled | attention_scores is used instead of scaled_scores")
     assert "\n    weights = stable_softmax(attention_scores(query, key))\n" in shown
     assert "\nHalf: read\n" in shown
-    assert "divided by √d_k, so the softmax is too sharp.\nJudgement: cause (" in shown
+    assert "so the softmax is too sharp. Divide them before the softmax.\nJudgement: cause (" in shown
 
 
 def test_a_variant_is_shown_without_a_half_and_a_judgement(capsys: pytest.CaptureFixture[str]):

@@ -57,15 +57,15 @@ NOT_IN_THE_SELF_CHECK = {
 # exercise would have to look it up.
 EVERYDAY = """
     cumsum elu nan norm sigmoid silu
-    absolute accepted afresh ahead allowed already also alternate always applied applies apply approximate argument
+    absolute accepted after afresh ahead allowed already also alternate always applied applies apply approximate argument
     around arrives assertionerror assignment assumes astray average averaged averages avoids been before behind big
     blank cannot close code contains continue covers cross_entropy cut decide default denominator describe different directions
     disappears distances down enough equal even everywhere exponential fails far fewer fitted forbidden function future height
-    ignore ill illness inference_mode inputs instead inverses inverted itself larger later lead longer longest losses lost lots
+    ignore ill illness inference_mode inputs instead inverses inverted itself larger later lead longer longest logarithms losses lost lots
     lower maximum meanings middle missing new newest no_gradient normalised normalises numerator offset
     otherwise over overlooks overwrite overwritten pair pass past per perhaps pile plain predicts previous probabilities pulled push put quotient recorded
     relu restore result rise roll rounded send separate separately sequence sequences sets sharp sharper silence silently skips
-    some square stands still sub_ summed swapped taken tanh themselves these ties too total treat treated
+    some square stands still string sub_ summed swapped taken tanh themselves these ties too total treat treated
     twice unaligned unchanged unless unprojected use used vary wakes weigh were wherever whole wide wrong yes √d_model
 """
 
