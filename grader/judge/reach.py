@@ -124,7 +124,10 @@ def _is_false(value: ast.expr | None) -> bool:
 
 
 HIDDEN = "something out of sight"
-HINT = "Write this part yourself, with the operations of the lesson. In later exercises, you may use the built-in."
+HINT = (
+    "Write this part yourself, with the operations of the lesson. You may use the built-in where a later exercise does "
+    "not ask for this part."
+)
 
 
 def complaint(used: Sequence[str], verb: str = "refers to") -> str:

@@ -175,7 +175,8 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         ended | (following == eos_id)  →  said == eos_id
     stops_at_the_first_end: Your function stops as soon as one row has ended. Go on until all rows have ended.
         ended.all()  →  ended.any()
-    never_stops_early: Your code adds more words after every row has ended. Stop as soon as all rows have ended.
+    never_stops_early: Your result goes on after every row has ended. Stop as soon as all rows have ended, and return
+        only the words up to there.
         ended.all()  →  False
     forgets_the_prompt: Your code gives the model only the last word. Give it everything so far: the prompt and
         the answer.

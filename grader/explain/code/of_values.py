@@ -168,7 +168,7 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
         what = f"`{text_of(node)}` is the length of the first axis, which is the batch if there is a batch"
-        return f"{what}: use the size of the axis that you mean, counted from the end", ()
+        return f"{what}. If you mean another axis, use its size, counted from the end", ()
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
         return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None

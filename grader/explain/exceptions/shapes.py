@@ -239,7 +239,7 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
     if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
         return (
             f"`{name}` has an axis of length 1 in the wrong place."
-            " Its last two axes must be those of the queries and the keys: put all other axes in front."
+            " Its last two axes must be those of the queries and the keys: put the new axis directly in front of them."
         )
     if len(mask) >= 2 and _broadcasts((*(mask[:-2] if whole else ()), mask[-1], mask[-2]), scores):
         return (

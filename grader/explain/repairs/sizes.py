@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.explain.repairs.change import LIBRARIES, Changes, End, Look, Piece, called, changed, look_at, rewritten
 
-FIXED = "the {} is a fixed number, but the right number differs between inputs. Compute it from the input."
+FIXED = "the {} is a fixed number, but the right number differs between inputs. Take it from the arguments."
 RECUT = Look(
     "this reshape gives the right shape, but the numbers are in the wrong places. Swap axes instead of reshaping."
 )
