@@ -39,7 +39,11 @@ class _Part:
 
 
 def join(cells: Mapping[int, str], names: set[str]) -> Joined:
-    """Join the cells of an exercise. At least one cell must define one of its names.
+    """Join the cells of an exercise to its answer. At least one cell must define one of its names.
+
+    Halves of a split cell are put together first. Then there are four kinds of parts: scratch, which is left out;
+    parts that a later part replaces, because it defines the same names; replaced parts that the rest still needs;
+    and all others. The answer consists of the last two kinds.
 
     Args:
         cells: the sources, by the index of the cell in the notebook, in order.
@@ -52,15 +56,7 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
     parts = [part for part in parts if part not in scratch]
     replaced = _replaced(defining)
     kept = [part for part in parts if part not in replaced]
-    # A copy of the answer may be the only cell that still has the helpers.
-    mentioned = frozenset().union(*(parsed(part.source).mentioned for part in kept))
-    # `class Layer(Layer)` and `Layer.forward = forward` complete a class of an earlier cell.
-    completed = frozenset().union(*(completes(part.source) for part in kept)) & names
-    helping = {
-        part
-        for part, defines in defining.items()
-        if part in replaced and (((parsed(part.source).bound or set()) - names) & mentioned or defines & completed)
-    }
+    helping = _still_needed({part: defining[part] for part in replaced}, kept, names)
     kept = [part for part in parts if part not in replaced or part in helping]
     used = [index for part in kept for index in part.indices]
     return Joined(
@@ -70,6 +66,24 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
         alternatives=len(replaced) + 1,
         scratch=frozenset(index for part in scratch for index in part.indices),
     )
+
+
+def _still_needed(replaced: Mapping[_Part, frozenset[str]], kept: Sequence[_Part], names: set[str]) -> set[_Part]:
+    """Return the replaced parts that the kept parts need, for a helper or for a class that they complete.
+
+    Args:
+        replaced: for each part, those of the exercise's names that it defines.
+        names: the names that the exercise asks students to define.
+    """
+    # A copy of the answer may be the only cell that still has the helpers.
+    mentioned = frozenset().union(*(parsed(part.source).mentioned for part in kept))
+    # `class Layer(Layer)` and `Layer.forward = forward` complete a class of an earlier cell.
+    completed = frozenset().union(*(completes(part.source) for part in kept)) & names
+    return {
+        part
+        for part, defines in replaced.items()
+        if ((parsed(part.source).bound or set()) - names) & mentioned or defines & completed
+    }
 
 
 def is_rest(above: str, below: str) -> bool:
