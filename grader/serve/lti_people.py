@@ -53,7 +53,7 @@ def claim_at(claims: Mapping[str, Any], path: str) -> Any:
     `custom.login` or `lis.person_sourcedid`.
     """
     ends = [place for place, mark in enumerate(path) if mark == "."]
-    for end in (len(path), *ends):
+    for end in (len(path), *ends):  # first the whole path as one name, then names from the shortest on
         for name in (path[:end], CLAIM + path[:end]):
             value = claims.get(name)
             if end < len(path) and isinstance(value, Mapping):

@@ -247,17 +247,20 @@ def _question_scores(grade: Grade, text: str, points: float) -> dict[str, Any]:
 
 
 def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
-    """Return the columns to set in an exercise's row of comments."""
+    """Return the columns to set in an exercise's row of comments: why it has no points, or nothing if it is right."""
     if grade.status == "unreadable":
-        return {"auto_comment": _neutral(grade.message)}
+        return {"auto_comment": _without_markdown(grade.message)}
     if verdict is None or _is_withheld(grade, verdict):
         return {"auto_comment": WITHHELD}
     if verdict.outcome is Outcome.PASSED:
         return {"auto_comment": None}
-    return {"auto_comment": _neutral("\n".join(filter(None, (verdict.hint, verdict.excerpt, verdict.message)))) or None}
+    return {
+        "auto_comment": _without_markdown("\n".join(filter(None, (verdict.hint, verdict.excerpt, verdict.message))))
+        or None
+    }
 
 
-def _neutral(comment: str) -> str:
+def _without_markdown(comment: str) -> str:
     """Return a comment that Markdown cannot read as a tag, a link, an image or a formula.
 
     Such a comment is indented, which makes it a code block without effect. nbgrader's own feedback

@@ -52,7 +52,7 @@ class FeedbackZip:
 def feedback_zip(
     service: str, files: Sequence[SubmissionFile], entries: Iterable[GradebookEntry | None], autograded: Path
 ) -> FeedbackZip:
-    """Pack the feedback on all submissions of a download.
+    """Pack the feedback on all submissions of a download: for Canvas notebooks, for other services pages.
 
     Args:
         service: one of FEEDBACK_TO.

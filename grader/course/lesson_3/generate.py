@@ -66,7 +66,10 @@ def _first_that_suits(
 def draw_prompts_once(
     sampler: InputSampler, *, prompts: int, tokens: int, max_new_tokens: int, vocabulary: int = 11, eos_id: int = 2
 ) -> dict[str, Any]:
-    """Draw prompts, images and weights of the small model, without looking at its answers."""
+    """Draw prompts, images and weights of the small model once, whatever the model answers.
+
+    `draw_prompts` calls this function until the answers differ enough in length.
+    """
     width = 3 if vocabulary < 11 else 7
     return {
         "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),

@@ -186,6 +186,7 @@ class Exchange:
         """Prepare to send one request to `process`. Nothing is sent yet."""
         self._process, self._grader, self._meter = process, grader, meter
         self._channel = process.channel
+        # The most bytes of a header, with a cell's outputs as JSON, and of a body, with a probe's tensors.
         self._most = 8 * limits["cell_output_bytes"] + (1 << 20), limits["evidence_bytes"] + (1 << 20)
         self._inbox = frames.Inbox(*self._most)
         self._outgoing = memoryview(frames.pack(request, blob))

@@ -162,7 +162,12 @@ def _reaped(child: int) -> bool:
 
 
 def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
-    """Run a cell, and send its status and its outputs."""
+    """Run a cell, and send its status and its outputs.
+
+    Before a provided cell or an answer, gradients are switched on and the default dtype is float32
+    again. The settings of the lesson, such as `seed`, have the values that provided cells gave them
+    while the cell runs. A process that the student's code has forked in the cell ends here.
+    """
     me = _getpid()
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
@@ -212,7 +217,11 @@ def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any
 
 
 def _put_back(names: dict, values: dict[str, tuple[Any, Any]]) -> None:
-    """After a provided cell, store the settings that it has bound, and restore the student's values of all others."""
+    """After a provided cell, store the settings that it has bound, and restore the student's values of all others.
+
+    Args:
+        values: what `_with_settings` returned: each setting's old value, and the value for the cell.
+    """
     for name, (before, given) in values.items():
         now = _get(names, name, MISSING)
         if now is not given:

@@ -217,7 +217,10 @@ MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name ha
 
 
 def looked_up(node: ast.AST) -> list[str]:
-    """Return the names that a node looks up as text, for example in `getattr(F, "softmax")` or `vars(F)["softmax"]`."""
+    """Return the names that a node looks up as text, for example in `getattr(F, "softmax")` or `vars(F)["softmax"]`.
+
+    For text that is run as code, as by `eval`, return all words of the text.
+    """
     match node:
         case ast.Call(func=ast.Name(id=function) | ast.Attribute(attr=function), args=arguments):
             if function in RUNS_TEXT:
