@@ -188,7 +188,7 @@ def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
         return False
     passed = verdict.outcome is Outcome.PASSED and submitted.outcome is not Outcome.PASSED
     # With stand-ins below it, an answer shows its own mistake and not also those that came before.
-    explained = verdict.outcome is Outcome.FAILED and verdict.hint != ""
+    explained = verdict.outcome is Outcome.FAILED and verdict.hint not in ("", submitted.hint)
     return verdict.points > submitted.points or passed or explained
 
 

@@ -174,6 +174,8 @@ class _Grading:
         self._starved = False  # in a run, something timed out for which this machine had little time
         self._left_out = False  # a run did not take place, because the time was used up
         self._unexplained: dict[str, str] = {}  # exercise id → the error of ours that left it without an explanation
+        # Exercise id → the answer in the first run, whose explanation is left to the run that judges it again.
+        self._later: dict[str, JudgedAnswer] = {}
         # Built-ins that ran while an exercise was probed in any run, by exercise id.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
@@ -182,6 +184,10 @@ class _Grading:
         submitted = self._run(Run(judged=frozenset(exercise.id for exercise in self._lesson.exercises)))
         assert self._first is not None  # the first run always takes place
         better = self._judge_again(submitted, self._first)
+        with self._reading.paused():
+            for id, answer in self._later.items():  # in their order: the time for explanations may end
+                if id not in better:  # no other verdict counts
+                    submitted[id] = self._explained(answer)
         verdicts = (choose_verdict(self._lesson, verdict, better.get(id)) for id, verdict in submitted.items())
         return self._assemble(file, self._first, tuple(verdicts))
 
@@ -230,6 +236,7 @@ class _Grading:
             answers = {id: with_task_defaults(answer, opened.ask) for id, answer in judged.items()}
             # The next run explains the exercises that it judges again, without the mistakes below them.
             later = self._judged_next(answers, execution) if self._first is None else frozenset()
+            self._later |= {id: answer for id, answer in answers.items() if id in later}
             verdicts = {
                 id: with_notes(self._rebuilt, answer, answer.verdict) if id in later else self._explained(answer, ask)
                 for id, answer in answers.items()
@@ -246,8 +253,7 @@ class _Grading:
     def _judged_next(self, answers: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
         """Return the ids of the exercises that will be judged again with stand-ins.
 
-        Return an empty set if the lesson has no follow-through, so that the new verdicts would not count. If no time is
-        left for judging an exercise again, it keeps the verdict of the first run, without an explanation.
+        Return an empty set if the lesson has no follow-through, so that the new verdicts would not count.
         """
         if not self._lesson.follow_through:
             return frozenset()
@@ -255,8 +261,11 @@ class _Grading:
         runs = first_round(self._lesson, self._rebuilt, verdicts, self._unsolved(execution.cells)).runs
         return frozenset().union(*(run.judged for run in runs if not run.weights))
 
-    def _explained(self, answer: JudgedAnswer, ask: Ask) -> Verdict:
-        """Return the verdict on an answer, with an explanation if one is found, and with the notes about the answer."""
+    def _explained(self, answer: JudgedAnswer, ask: Ask | None = None) -> Verdict:
+        """Return the verdict on an answer, with an explanation if one is found, and with the notes about the answer.
+
+        Without `ask`, no changes of the answer are tried.
+        """
         verdict = answer.verdict
         try:
             with self._explaining.timed():

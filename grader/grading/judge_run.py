@@ -75,10 +75,13 @@ def judge_run(
     return judged
 
 
-def explained(answer: JudgedAnswer, ask: Ask) -> Verdict:
-    """Return the verdict on an answer, with a hint that explains the failure if one is found."""
+def explained(answer: JudgedAnswer, ask: Ask | None) -> Verdict:
+    """Return the verdict on an answer, with a hint that explains the failure if one is found.
+
+    Without `ask`, no changes of the answer are tried.
+    """
     wrong = wrong_answer(answer.exercise, answer.verdict, answer.tried, answer.results, answer.cells)
-    try_ = in_sandbox(wrong.trials, answer.results, ask, answer.device) if wrong else None
+    try_ = in_sandbox(wrong.trials, answer.results, ask, answer.device) if wrong and ask else None
     return diagnose(answer.verdict, wrong, try_)
 
 

@@ -166,7 +166,7 @@ class Sender:
     def _item(self, row: sqlite3.Row, platform: Platform) -> str:
         """Return the address of the platform's item for an assignment, if no launch has named it.
 
-        Look for an item of the assignment on the platform first, and create one if there is none.
+        Look for an item of the assignment on the platform first, and create one if the platform has no such item.
         """
         name, link = row["assignment"], row["link"]
         place, own = (

@@ -132,20 +132,11 @@ def test_a_stop_during_an_import_waits_until_nothing_can_swallow_it(number: sign
 
 
 @BOTH
-def test_a_stop_that_python_ignores_comes_again(number: signal.Signals) -> None:
-    process = start("-c", FORKS)
+@pytest.mark.parametrize(("program", "line"), [(FORKS, "forking\n"), (DROPS_IT, "working\n")])
+def test_a_stop_that_is_ignored_or_dropped_comes_again(program: str, line: str, number: signal.Signals) -> None:
+    process = start("-c", program)
     assert process.stdout is not None
-    assert process.stdout.readline() == "forking\n"
-    process.send_signal(number)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (out, err, process.returncode) == ("", "", 128 + number)
-
-
-@BOTH
-def test_a_stop_that_was_dropped_is_raised_at_the_next_look(number: signal.Signals) -> None:
-    process = start("-c", DROPS_IT)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "working\n"
+    assert process.stdout.readline() == line
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("", "", 128 + number)

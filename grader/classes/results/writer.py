@@ -138,7 +138,7 @@ class ResultsWriter:
         """Write the feedback page into each folder in which it is missing or out of date.
 
         Args:
-            anew: write it into all folders.
+            anew: write the page into all folders.
         """
         student, assignment = entry.student.id, entry.assignment
         roots = [

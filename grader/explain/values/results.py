@@ -111,7 +111,7 @@ def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, 
 
 
 def form_of(trials: Sequence[ObservedTrial], sure: bool = False) -> str:
-    """Return the first phrase about the form that is true in all failing trials of a check; "" if there is none.
+    """Return the first phrase about the form that is true in all failing trials of a check, or "" if no phrase is.
 
     Phrases about several values are tried before those about a single value.
 

@@ -198,7 +198,7 @@ class Exchange:
             self._poll.register(descriptor, select.POLLIN)
 
     def answer(self, seconds: float) -> Answer:
-        """Send the rest of the request, wait for the next answer, and return it or the reason why there is none.
+        """Send the rest of the request, wait for the next answer, and return it or why it is missing.
 
         Args:
             seconds: the time limit. Time in which the process waits for a core is not included.
@@ -209,7 +209,7 @@ class Exchange:
         return replace(answer, waited=waiting.seconds())
 
     def _wait(self, seconds: float, waiting: Waiting) -> Answer:
-        """Return the next answer, or the reason why there is none.
+        """Return the next answer, or the reason why it is missing.
 
         Args:
             waiting: measures the time in which the process waits for a core. The deadline is that much later.

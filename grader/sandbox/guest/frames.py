@@ -22,7 +22,7 @@ class Ending(StrEnum):
     DIED = auto()
     MEMORY = auto()  # the sandbox used more than it may
     SCRATCH = auto()  # its files are larger or more than they may be
-    REFUSED = auto()  # the interpreter sent something else than an answer
+    REFUSED = auto()  # what the interpreter sent is not an answer
     NOT_BEGUN = auto()  # no interpreter was there to begin with it
     FAULT = auto()  # the init itself failed
     # Endings that no init reports:

@@ -272,7 +272,7 @@ def _problem(confinement: Confinement, limits: dict, hidden: dict) -> str:
 
 
 def _seen(hidden: dict) -> str:
-    """Try to read the course from inside the sandbox. Return a message with a readable file, or "" if there is none."""
+    """Try to read the course from inside the sandbox. Return a message if a file is readable, else ""."""
     seen = ""
     for path in hidden["files"]:
         with suppress(OSError), open(path, "rb"):
